@@ -1,0 +1,105 @@
+#include "common/guard.h"
+
+static const rb_use_t *most_telling(const rb_guard_facts_t *facts)
+{
+    const rb_use_t *best = NULL;
+    for (size_t i = 0; i < facts->nuses; i++)
+        if (best == NULL || facts->uses[i].kind < best->kind)
+            best = &facts->uses[i];
+    return best;
+}
+
+static char *say_who(const rb_use_t *use)
+{
+    switch (use->relation) {
+    case RB_RELATION_SELF:
+        return rb_asprintf("it");
+    case RB_RELATION_PARTITION:
+        return rb_asprintf("partition %s", use->device);
+    case RB_RELATION_PARENT:
+        return rb_asprintf("its disk %s", use->device);
+    case RB_RELATION_HOLDER:
+        return rb_asprintf("%s, built on it,", use->device);
+    case RB_RELATION_LOOP:
+        return rb_asprintf("loop device %s, backed by it,", use->device);
+    case RB_RELATION_BACKING:
+        return rb_asprintf("%s, which backs it,", use->device);
+    }
+    return NULL;
+}
+
+static char *say_fact(const rb_use_t *use)
+{
+    switch (use->kind) {
+    case RB_USE_MOUNT:
+        return rb_asprintf("is mounted at %s", use->what);
+    case RB_USE_SWAP:
+        return rb_asprintf("is in use as swap");
+    case RB_USE_HOLDER:
+        return rb_asprintf("is held by %s", use->what);
+    case RB_USE_LOOP:
+        return rb_asprintf("is behind loop device %s", use->what);
+    case RB_USE_EXCLUSIVE:
+        return rb_asprintf("is opened exclusively by the kernel or a program");
+    case RB_USE_SIGNATURE:
+        return rb_asprintf("is signed (%s)", use->what);
+    }
+    return NULL;
+}
+
+static char *say_advice(const rb_use_t *use)
+{
+    switch (use->kind) {
+    case RB_USE_MOUNT:
+        return rb_asprintf("unmount it");
+    case RB_USE_SWAP:
+        return rb_asprintf("run swapoff %s", use->device);
+    case RB_USE_HOLDER:
+        return rb_asprintf("take %s apart", use->what);
+    case RB_USE_LOOP:
+        return rb_asprintf("run losetup -d %s", use->what);
+    case RB_USE_EXCLUSIVE:
+        return rb_asprintf("stop what uses it");
+    case RB_USE_SIGNATURE:
+        return rb_asprintf("run wipefs -a %s if its data can go", use->device);
+    }
+    return NULL;
+}
+
+static void say_use(const rb_guard_facts_t *facts, const rb_use_t *use, rb_guard_verdict_t *v)
+{
+    RB_AUTO(rb_free_str) char *who = say_who(use);
+    RB_AUTO(rb_free_str) char *fact = say_fact(use);
+    RB_AUTO(rb_free_str) char *advice = say_advice(use);
+    if (facts->write)
+        snprintf(v->text, sizeof(v->text), "%s: %s %s; %s or choose another drive", facts->path,
+                 who, fact, advice);
+    else
+        snprintf(
+            v->text, sizeof(v->text),
+            "%s: %s %s; that use will show in the figures, choose another drive for clean ones",
+            facts->path, who, fact);
+}
+
+rb_guard_verdict_t rb_guard_judge(const rb_guard_facts_t *facts)
+{
+    rb_guard_verdict_t v = {.outcome = RB_GUARD_ALLOWED};
+    const rb_use_t *use = most_telling(facts);
+    if (use != NULL && (facts->write || use->kind != RB_USE_SIGNATURE)) {
+        v.outcome = facts->write ? RB_GUARD_REFUSED : RB_GUARD_WARNED;
+        say_use(facts, use, &v);
+    } else if (facts->write && !facts->destructive) {
+        v.outcome = RB_GUARD_REFUSED;
+        snprintf(v.text, sizeof(v.text),
+                 "%s: a job writes to it and the phase does not say `destructive: true`; add it if "
+                 "the drive's data can go",
+                 facts->path);
+    } else if (facts->write && !facts->allowed) {
+        v.outcome = RB_GUARD_REFUSED;
+        snprintf(v.text, sizeof(v.text),
+                 "%s: the agent does not allow writing to it; start the agent with --allow-device "
+                 "%s",
+                 facts->path, facts->path);
+    }
+    return v;
+}

@@ -1,0 +1,57 @@
+/* guard.h - may this phase use this drive? A pure verdict on facts that agent/drives gathers.
+ *
+ * Writing to a drive needs `destructive: true` in the phase and the agent's --allow-device, and is
+ * refused whatever the flags while the drive, or a device that shares its blocks, is mounted, swap,
+ * held, opened exclusively or signed. Reading a drive in use is allowed with a warning; a signature
+ * alone does not make it in use. Any thread; no state.
+ */
+#pragma once
+
+#include "common/base.h"
+
+/* How a device is used, the most telling reason first. */
+typedef enum {
+    RB_USE_MOUNT,     /* what: mount point */
+    RB_USE_SWAP,      /* what: unused */
+    RB_USE_HOLDER,    /* what: the md, dm, bcache ... device built on it */
+    RB_USE_LOOP,      /* what: the loop device it backs */
+    RB_USE_EXCLUSIVE, /* what: unused; an O_EXCL open said EBUSY */
+    RB_USE_SIGNATURE  /* what: "ext4 filesystem", "gpt partition table", ... */
+} rb_use_kind_t;
+
+/* What the used device is to the drive in question. */
+typedef enum {
+    RB_RELATION_SELF,
+    RB_RELATION_PARTITION, /* a partition of it */
+    RB_RELATION_PARENT,    /* the disk it is a partition of */
+    RB_RELATION_HOLDER,    /* built on it, directly or not */
+    RB_RELATION_LOOP,      /* a loop device over it, directly or not */
+    RB_RELATION_BACKING    /* the block device under a loop device */
+} rb_relation_t;
+
+typedef struct {
+    rb_use_kind_t kind;
+    rb_relation_t relation;
+    char *device; /* owned: "/dev/sdb1" */
+    char *what;   /* owned; NULL where kind says unused */
+} rb_use_t;
+
+typedef struct {
+    const char *path; /* as the plan names the drive */
+    const rb_use_t *
+        uses; /* [nuses] of it and of what shares its blocks; other partitions of its disk do not */
+    size_t nuses;
+    bool write;       /* a job of the phase writes to it */
+    bool destructive; /* the phase says so */
+    bool allowed;     /* by an --allow-device of the agent */
+} rb_guard_facts_t;
+
+typedef enum { RB_GUARD_ALLOWED, RB_GUARD_WARNED, RB_GUARD_REFUSED } rb_guard_outcome_t;
+
+typedef struct {
+    rb_guard_outcome_t outcome;
+    char text[RB_MAX_TEXT]; /* one sentence, starting with the path: the fact and what to do; "" if
+                               allowed */
+} rb_guard_verdict_t;
+
+rb_guard_verdict_t rb_guard_judge(const rb_guard_facts_t *facts);
