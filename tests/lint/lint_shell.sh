@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Every shell script passes shellcheck.
+source "$(dirname "$0")/files.sh"
+
+sources '\.sh$|^\.ci/run$|^deploy/completion/' |
+    xargs -r shellcheck --external-sources --source-path=SCRIPTDIR
