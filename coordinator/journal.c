@@ -1,0 +1,225 @@
+#include "coordinator/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define MAGIC "RBJRNL1\n"
+enum { MAGIC_BYTES = 8, HEADER_BYTES = 12 };
+
+static void put_le32(uint8_t *p, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        p[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint32_t get_le32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+/* Over length and host as they stand in the header, and the payload. */
+static uint32_t record_crc(const uint8_t *header, const void *data, size_t size)
+{
+    uLong crc = crc32(crc32(0, NULL, 0), header, 8);
+    return (uint32_t)(size == 0 ? crc : crc32(crc, data, (uInt)size));
+}
+
+/* ---------------------------------------------------------------- writing */
+
+struct rb_journal {
+    int fd;
+    bool spoiled;  /* a torn record could not be taken back */
+    uint64_t size; /* [bytes], up to the last whole record */
+    char *path;
+};
+
+/* Every failed write is RB_ERR_IO, whatever its errno. */
+static int io_failed(const char *path, int errnum, rb_err_t *err)
+{
+    rb_err_errno(err, errnum, "journal %s", path);
+    err->code = RB_ERR_IO;
+    return -1;
+}
+
+/* Returns 0 or -errno. A short write is tried again for its rest: only that tells the reason. */
+static int write_all(int fd, struct iovec *iov, int n)
+{
+    while (n > 0) {
+        ssize_t done = writev(fd, iov, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return -errno;
+        for (; n > 0 && (size_t)done >= iov->iov_len; iov++, n--)
+            done -= (ssize_t)iov->iov_len;
+        if (n > 0) {
+            iov->iov_base = (char *)iov->iov_base + done;
+            iov->iov_len -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+static int create_file(const char *path, rb_err_t *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0 && errno == EEXIST)
+        return rb_err_set(err, RB_ERR_INPUT, "journal %s: exists already; choose another directory",
+                          path);
+    if (fd < 0)
+        return rb_err_errno(err, errno, "journal %s", path);
+    return fd;
+}
+
+rb_journal_t *rb_journal_create(const char *path, rb_err_t *err)
+{
+    int fd = create_file(path, err);
+    if (fd < 0)
+        return NULL;
+    RB_AUTO(rb_journal_destroy) rb_journal_t *j = rb_calloc(1, sizeof(*j));
+    *j = (rb_journal_t){.fd = fd, .size = MAGIC_BYTES, .path = rb_strdup(path)};
+    char magic[] = MAGIC;
+    struct iovec iov = {magic, MAGIC_BYTES};
+    int rc = write_all(fd, &iov, 1);
+    if (rc < 0) {
+        unlink(path);
+        io_failed(path, -rc, err);
+        return NULL;
+    }
+    return RB_MOVE(j);
+}
+
+void rb_journal_destroy(rb_journal_t **journal)
+{
+    if (*journal == NULL)
+        return;
+    close((*journal)->fd);
+    free((*journal)->path);
+    free(*journal);
+    *journal = NULL;
+}
+
+int rb_journal_append(rb_journal_t *j, uint32_t host, const void *data, size_t size, rb_err_t *err)
+{
+    if (size > RB_MAX_FRAME)
+        return rb_err_set(err, RB_ERR_INTERNAL, "journal %s: a record of %zu bytes, at most %d fit",
+                          j->path, size, RB_MAX_FRAME);
+    if (j->spoiled)
+        return rb_err_set(err, RB_ERR_IO, "journal %s: ends in a torn record", j->path);
+    uint8_t header[HEADER_BYTES];
+    put_le32(header, (uint32_t)size);
+    put_le32(header + 4, host);
+    put_le32(header + 8, record_crc(header, data, size));
+    struct iovec iov[2] = {{header, sizeof(header)}, {(void *)(uintptr_t)data, size}};
+    int rc = write_all(j->fd, iov, 2);
+    if (rc < 0) {
+        j->spoiled = ftruncate(j->fd, (off_t)j->size) != 0;
+        return io_failed(j->path, -rc, err);
+    }
+    j->size += sizeof(header) + size;
+    return 0;
+}
+
+int rb_journal_sync(rb_journal_t *j, rb_err_t *err)
+{
+    return fdatasync(j->fd) == 0 ? 0 : io_failed(j->path, errno, err);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+typedef struct {
+    FILE *file;
+    uint64_t left; /* bytes of the file that were not read yet */
+    uint8_t header[HEADER_BYTES];
+    uint8_t *data;
+    size_t size, room;
+} reader_t;
+
+static void reader_close(reader_t *r)
+{
+    if (r->file != NULL)
+        fclose(r->file);
+    free(r->data);
+}
+
+static int reader_open(reader_t *r, const char *path, rb_err_t *err)
+{
+    r->file = fopen(path, "rbe");
+    struct stat st;
+    if (r->file == NULL || fstat(fileno(r->file), &st) != 0)
+        return rb_err_errno(err, errno, "journal %s", path);
+    char magic[MAGIC_BYTES];
+    if (!S_ISREG(st.st_mode) || fread(magic, MAGIC_BYTES, 1, r->file) != 1 ||
+        memcmp(magic, MAGIC, MAGIC_BYTES) != 0)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "journal %s: expected the journal.rbj of a run, this is another file",
+                          path);
+    r->left = st.st_size < MAGIC_BYTES ? 0 : (uint64_t)st.st_size - MAGIC_BYTES;
+    return 0;
+}
+
+typedef enum { WHOLE, BAD_CRC, CUT_OFF } record_state_t;
+
+static bool read_bytes(reader_t *r, void *into, size_t size)
+{
+    if (size > r->left || (size > 0 && fread(into, size, 1, r->file) != 1))
+        return false;
+    r->left -= size;
+    return true;
+}
+
+/* The length is believed only as far as the file has bytes. */
+static record_state_t read_record(reader_t *r)
+{
+    if (!read_bytes(r, r->header, sizeof(r->header)))
+        return CUT_OFF;
+    r->size = get_le32(r->header);
+    if (r->size > RB_MAX_FRAME || r->size > r->left)
+        return CUT_OFF;
+    if (r->size > r->room) {
+        r->room = RB_MAX(r->size, 2 * r->room);
+        r->data = rb_realloc(r->data, r->room);
+    }
+    if (!read_bytes(r, r->data, r->size))
+        return CUT_OFF;
+    return record_crc(r->header, r->data, r->size) == get_le32(r->header + 8) ? WHOLE : BAD_CRC;
+}
+
+static int read_records(reader_t *r, rb_journal_record_fn *record, void *ctx,
+                        rb_journal_info_t *info, rb_err_t *err)
+{
+    uint64_t total = MAGIC_BYTES + r->left;
+    *info = (rb_journal_info_t){.end_bytes = MAGIC_BYTES};
+    record_state_t state = WHOLE;
+    while (r->left > 0 && (state = read_record(r)) == WHOLE) {
+        if (record(ctx, get_le32(r->header + 4), r->data, r->size, err) != 0)
+            return rb_err_wrap(err, "record %" PRIu64 " at byte %" PRIu64, info->records + 1,
+                               info->end_bytes);
+        info->records++;
+        info->end_bytes = total - r->left;
+    }
+    info->torn_bytes = total - info->end_bytes;
+    if (state == BAD_CRC)
+        info->corrupt = read_record(r) == WHOLE;
+    return 0;
+}
+
+int rb_journal_read(const char *path, rb_journal_record_fn *record, void *ctx,
+                    rb_journal_info_t *ret_info, rb_err_t *err)
+{
+    RB_AUTO(reader_close) reader_t r = {0};
+    rb_journal_info_t info;
+    if (reader_open(&r, path, err) != 0)
+        return -1;
+    if (read_records(&r, record, ctx, &info, err) != 0)
+        return rb_err_wrap(err, "journal %s", path);
+    if (ferror(r.file))
+        return io_failed(path, errno, err);
+    *ret_info = info;
+    return 0;
+}

@@ -1,0 +1,115 @@
+#include "proto/sample_cursor.h"
+
+const char *const rb_op_names[RB_OP_COUNT] = {"read", "write", "trim", "sync"};
+const char *const rb_part_names[RB_PART_COUNT] = {"setup", "ramp", "main", "drained"};
+
+const rb_row_shape_t *rb_row_shape(uint64_t kind)
+{
+    static const rb_row_shape_t shapes[] = {
+        [RB_ROW_WINDOW] = {"window", 6},
+        [RB_ROW_WORKER] = {"worker", 16},
+        [RB_ROW_KERNEL] = {"kernel", 4},
+        [RB_ROW_EVENT] = {"event", 4},
+        [RB_ROW_DRIVES] = {"drives", 2},
+        [RB_ROW_LAYOUT] = {"layout", 8},
+        [RB_ROW_RUN] = {"run", 6},
+        [RB_ROW_HOST] = {"host", 4},
+        [RB_ROW_CLOCK] = {"clock", 6},
+        [RB_ROW_PHASE_START] = {"phase start", 5},
+        [RB_ROW_PHASE_END] = {"phase end", 4},
+        [RB_ROW_NOTE] = {"note", 5},
+        [RB_ROW_RUN_END] = {"run end", 4},
+    };
+    return kind < RB_LEN(shapes) && shapes[kind].name != NULL ? &shapes[kind] : NULL;
+}
+
+static void free_strings(char **strings, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(strings[i]);
+    free(strings);
+}
+
+static void clear_window(rb_row_window_t *w)
+{
+    for (size_t i = 0; i < w->ncells; i++) {
+        rb_hist_sparse_clear(&w->cells[i].service);
+        rb_hist_sparse_clear(&w->cells[i].response);
+    }
+    free(w->cells);
+}
+
+static void clear_drives(rb_row_drives_t *d)
+{
+    for (size_t i = 0; i < d->ndrives; i++)
+        free(d->drives[i].path);
+    free(d->drives);
+}
+
+static void clear_run(rb_row_run_t *r)
+{
+    free(r->id);
+    free(r->name);
+    free(r->version);
+    rb_bytes_clear(&r->plan);
+    free_strings(r->marks, r->nmarks);
+}
+
+static void clear_host(rb_row_host_t *h)
+{
+    free(h->name);
+    rb_bytes_clear(&h->inventory);
+    free_strings(h->labels, h->nlabels);
+}
+
+static void clear_body(rb_row_t *row)
+{
+    switch (row->kind) {
+    case RB_ROW_WINDOW:
+        clear_window(&row->window);
+        break;
+    case RB_ROW_WORKER:
+        rb_hist_sparse_clear(&row->worker.turn);
+        break;
+    case RB_ROW_EVENT:
+        free(row->event.kind);
+        free(row->event.text);
+        break;
+    case RB_ROW_DRIVES:
+        clear_drives(&row->drives);
+        break;
+    case RB_ROW_LAYOUT:
+        rb_hist_sparse_clear(&row->layout.service);
+        break;
+    case RB_ROW_RUN:
+        clear_run(&row->run);
+        break;
+    case RB_ROW_HOST:
+        clear_host(&row->host);
+        break;
+    case RB_ROW_PHASE_START:
+        free(row->phase_start.hosts);
+        free(row->phase_start.bounds_ns);
+        break;
+    case RB_ROW_PHASE_END:
+        free(row->phase_end.lost);
+        break;
+    case RB_ROW_NOTE:
+        free(row->note.kind);
+        free(row->note.text);
+        break;
+    case RB_ROW_RUN_END:
+        free(row->run_end.status);
+        free(row->run_end.text);
+        break;
+    case RB_ROW_KERNEL:
+    case RB_ROW_CLOCK:
+        break;
+    }
+}
+
+void rb_row_clear(rb_row_t *row)
+{
+    clear_body(row);
+    *row = (rb_row_t){0};
+}

@@ -1,0 +1,205 @@
+/* sample.h - the measurement plane: msgpack rows, the same bytes on the wire and in the journal.
+ *
+ * A row is a msgpack array [kind, seq, ...]. Agents number their rows from 1 in each run; the
+ * coordinator's own rows (host 0 of the journal) are numbered likewise. All times called *_at_ns
+ * are signed nanoseconds since T0 of the row's phase on the common clock, unless said otherwise.
+ * proto/README.md has the table of fields. The only door to msgpack. Any thread; no state.
+ *
+ * Decoding checks every type, bound and limit (RB_ERR_NET names field and value); a decoded row
+ * owns its memory: rb_row_clear. A field that a newer writer appended at the end is skipped.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "common/hist.h"
+#include "proto/wire.h"
+
+typedef enum {
+    /* from agents */
+    RB_ROW_WINDOW = 1, /* what completed in a window */
+    RB_ROW_WORKER = 2, /* a worker's own account, at the end of a phase */
+    RB_ROW_KERNEL = 3, /* the kernel's counters of a device, end of DRAIN minus READY */
+    RB_ROW_EVENT = 4,
+    RB_ROW_DRIVES = 5, /* which path has which index, at READY */
+    RB_ROW_LAYOUT = 6, /* a file that was laid out or reused before the phase */
+    /* the coordinator's own, host 0 */
+    RB_ROW_RUN = 64,         /* first row of every journal */
+    RB_ROW_HOST = 65,        /* a host that takes part */
+    RB_ROW_CLOCK = 66,       /* a clock estimate */
+    RB_ROW_PHASE_START = 67, /* ARM sent: T0 and who takes part */
+    RB_ROW_PHASE_END = 68,   /* all rows of the phase are in, or will not come */
+    RB_ROW_NOTE = 69,        /* an event the coordinator saw */
+    RB_ROW_RUN_END = 70      /* last row of a complete journal */
+} rb_row_kind_t;
+
+typedef enum { RB_OP_READ, RB_OP_WRITE, RB_OP_TRIM, RB_OP_SYNC, RB_OP_COUNT } rb_op_t;
+extern const char *const rb_op_names[RB_OP_COUNT]; /* "read", "write", "trim", "sync" */
+
+/* Where in a phase an operation completed. Only MAIN counts (measurement.md 1). */
+typedef enum {
+    RB_PART_SETUP,
+    RB_PART_RAMP,
+    RB_PART_MAIN,
+    RB_PART_DRAINED,
+    RB_PART_COUNT
+} rb_part_t;
+extern const char *const rb_part_names[RB_PART_COUNT];
+
+typedef struct {
+    uint32_t job, target, drive; /* indices in phase, plan, target-on-this-host */
+    rb_op_t op;
+    uint64_t ops; /* without errors */
+    uint64_t bytes;
+    uint64_t errors;
+    uint64_t inflight; /* at the end of the window */
+    uint64_t oldest_inflight_ns;
+    rb_hist_sparse_t service, response; /* count 0: absent */
+} rb_cell_t;
+
+typedef struct {
+    uint32_t phase;
+    rb_part_t part;
+    uint64_t
+        index; /* k: the window covers T0 + [k, k + span) x interval, cut at the part's borders */
+    uint32_t span;    /* > 1: windows that were merged under pressure */
+    bool all_running; /* no worker of this host had finished its work by the end of the window */
+    size_t ncells;
+    rb_cell_t *cells; /* [ncells], at most one per (job, target, drive, op) */
+} rb_row_window_t;
+
+typedef struct {
+    uint32_t phase, job, target, drive, worker;
+    int64_t first_due_at_ns;    /* due time of the first operation */
+    int64_t first_submit_at_ns; /* INT64_MIN: it never submitted */
+    int64_t done_at_ns;         /* last completion of its own work; for "to_last" */
+    int64_t end_at_ns;          /* when it stopped submitting */
+    bool finished;              /* it did all of its io_size / number_ios */
+    uint64_t unfinished;        /* in flight at Te */
+    uint64_t oldest_unfinished_ns;
+    uint64_t cpu_ns, wall_ns; /* user + system time, and length, of its part of M */
+    uint64_t offered_ops;     /* open loop: operations due in M; 0 in a closed loop */
+    rb_hist_sparse_t turn;    /* worker loop turns in M [ns] */
+} rb_row_worker_t;
+
+typedef struct {
+    uint64_t ios, sectors; /* sectors of 512 bytes */
+} rb_kernel_counter_t;
+
+typedef struct {
+    uint32_t phase, target, drive;
+    rb_kernel_counter_t op[3]; /* read, write, discard = trim */
+} rb_row_kernel_t;
+
+typedef struct {
+    int32_t phase; /* -1: none */
+    int64_t at_ns;
+    char *kind; /* a word: io_error, iowq, lease_expired, ... */
+    char *text;
+} rb_row_event_t;
+
+typedef struct {
+    uint32_t target, drive;
+    char *path;
+    uint64_t size_bytes;
+} rb_drive_ref_t;
+
+typedef struct {
+    uint32_t phase;
+    size_t ndrives;
+    rb_drive_ref_t *drives; /* [ndrives] */
+} rb_row_drives_t;
+
+typedef struct {
+    uint32_t phase, target, drive;
+    bool reused;
+    uint64_t ops, bytes, took_ns;
+    rb_hist_sparse_t service;
+} rb_row_layout_t;
+
+typedef struct {
+    char *id, *name, *version;
+    uint64_t started_wall_ns;
+    rb_bytes_t plan; /* protobuf of the resolved plan */
+    size_t nmarks;
+    char **marks; /* "insecure", ... */
+} rb_row_run_t;
+
+typedef struct {
+    uint32_t host; /* 1.. */
+    char *name;
+    rb_bytes_t inventory; /* protobuf */
+    size_t nlabels;
+    char **labels; /* "key=value" */
+} rb_row_host_t;
+
+typedef struct {
+    uint32_t host;
+    uint64_t at_ns;    /* coordinator's clock */
+    int64_t offset_ns; /* agent - coordinator */
+    uint64_t bound_ns; /* |true offset - offset_ns| <= bound_ns */
+    uint64_t rtt_ns;   /* best */
+    int64_t drift_ppb;
+} rb_row_clock_t;
+
+typedef struct {
+    uint32_t phase;
+    uint64_t t0_ns;      /* coordinator's clock */
+    uint64_t t0_wall_ns; /* since 1970 */
+    size_t nhosts;
+    uint32_t *hosts;     /* [nhosts] that take part */
+    uint64_t *bounds_ns; /* [nhosts] clock bound of each at the start */
+} rb_row_phase_start_t;
+
+typedef struct {
+    uint32_t phase;
+    int64_t te_at_ns; /* decided end of M; INT64_MAX: as planned */
+    bool truncated;
+    size_t nlost;
+    uint32_t *lost; /* [nlost] hosts whose rows are not complete */
+} rb_row_phase_end_t;
+
+typedef struct {
+    uint32_t host;  /* 0: the run itself */
+    int32_t phase;  /* -1: none */
+    uint64_t at_ns; /* coordinator's clock, absolute */
+    char *kind;
+    char *text;
+} rb_row_note_t;
+
+typedef struct {
+    char *status; /* done | truncated | refused | failed | host_lost */
+    uint32_t exit_code;
+    uint64_t at_ns; /* coordinator's clock, absolute */
+    char *text;     /* the one error line, "" if none */
+} rb_row_run_end_t;
+
+typedef struct {
+    rb_row_kind_t kind;
+    uint64_t seq;
+    union {
+        rb_row_window_t window;
+        rb_row_worker_t worker;
+        rb_row_kernel_t kernel;
+        rb_row_event_t event;
+        rb_row_drives_t drives;
+        rb_row_layout_t layout;
+        rb_row_run_t run;
+        rb_row_host_t host;
+        rb_row_clock_t clock;
+        rb_row_phase_start_t phase_start;
+        rb_row_phase_end_t phase_end;
+        rb_row_note_t note;
+        rb_row_run_end_t run_end;
+    };
+} rb_row_t;
+
+/* Row -> bytes; the caller owns the result. A NULL string packs as "", a histogram of count 0 as
+ * nil. Beyond the limits of proto/README.md it is a programmer's error. */
+rb_bytes_t rb_row_pack(const rb_row_t *row);
+/* Bytes -> row. On failure *ret_row is cleared. An empty histogram decodes with min UINT64_MAX. */
+int rb_row_unpack(const void *data, size_t size, rb_row_t *ret_row, rb_err_t *err);
+/* Kind and seq alone, without decoding the rest (the hub needs no more). */
+int rb_row_peek(const void *data, size_t size, rb_row_kind_t *ret_kind, uint64_t *ret_seq,
+                rb_err_t *err);
+/* Frees what a decoded row owns and zeroes it. */
+void rb_row_clear(rb_row_t *row);

@@ -1,0 +1,324 @@
+#include "proto/sample_cursor.h"
+
+#include <inttypes.h>
+
+static uint32_t take_phase(rb_cursor_t *c)
+{
+    return rb_cursor_u32(c, "phase", RB_MAX_PHASES - 1);
+}
+
+static int32_t take_phase_or_none(rb_cursor_t *c)
+{
+    return (int32_t)rb_cursor_i64(c, "phase", -1, RB_MAX_PHASES - 1);
+}
+
+static uint32_t take_job(rb_cursor_t *c)
+{
+    return rb_cursor_u32(c, "job", RB_MAX_JOBS - 1);
+}
+
+static uint32_t take_target(rb_cursor_t *c)
+{
+    return rb_cursor_u32(c, "target", RB_MAX_TARGETS - 1);
+}
+
+static uint32_t take_drive(rb_cursor_t *c)
+{
+    return rb_cursor_u32(c, "drive", RB_MAX_DRIVES - 1);
+}
+
+static uint64_t take_u64(rb_cursor_t *c, const char *field)
+{
+    return rb_cursor_u64(c, field, UINT64_MAX);
+}
+
+static int64_t take_i64(rb_cursor_t *c, const char *field)
+{
+    return rb_cursor_i64(c, field, INT64_MIN, INT64_MAX);
+}
+
+/* ---------------------------------------------------------------- from agents */
+
+static void take_cell(rb_cursor_t *c, rb_cell_t *cell)
+{
+    size_t more = rb_cursor_enter(c, "cell", 11);
+    cell->job = take_job(c);
+    cell->target = take_target(c);
+    cell->drive = take_drive(c);
+    cell->op = (rb_op_t)rb_cursor_u32(c, "op", RB_OP_COUNT - 1);
+    cell->ops = take_u64(c, "ops");
+    cell->bytes = take_u64(c, "bytes");
+    cell->errors = take_u64(c, "errors");
+    cell->inflight = take_u64(c, "inflight");
+    cell->oldest_inflight_ns = take_u64(c, "oldest_inflight_ns");
+    rb_cursor_hist(c, "service", &cell->service);
+    rb_cursor_hist(c, "response", &cell->response);
+    rb_cursor_leave(c, more);
+}
+
+static void take_window(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_window_t *w = &row->window;
+    w->phase = take_phase(c);
+    w->part = (rb_part_t)rb_cursor_u32(c, "part", RB_PART_COUNT - 1);
+    w->index = take_u64(c, "index");
+    w->span = (uint32_t)rb_cursor_i64(c, "span", 1, UINT32_MAX);
+    w->all_running = rb_cursor_bool(c, "all_running");
+    w->ncells = rb_cursor_array(c, "cells", RB_MAX_CELLS, 12);
+    w->cells = rb_calloc(w->ncells, sizeof(*w->cells));
+    for (size_t i = 0; i < w->ncells && !c->failed; i++) {
+        take_cell(c, &w->cells[i]);
+        if (c->failed)
+            rb_err_wrap(c->err, "cell %zu", i);
+    }
+}
+
+static void take_worker(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_worker_t *w = &row->worker;
+    w->phase = take_phase(c);
+    w->job = take_job(c);
+    w->target = take_target(c);
+    w->drive = take_drive(c);
+    w->worker = rb_cursor_u32(c, "worker", RB_MAX_WORKERS - 1);
+    w->first_due_at_ns = take_i64(c, "first_due_at_ns");
+    w->first_submit_at_ns = take_i64(c, "first_submit_at_ns");
+    w->done_at_ns = take_i64(c, "done_at_ns");
+    w->end_at_ns = take_i64(c, "end_at_ns");
+    w->finished = rb_cursor_bool(c, "finished");
+    w->unfinished = take_u64(c, "unfinished");
+    w->oldest_unfinished_ns = take_u64(c, "oldest_unfinished_ns");
+    w->cpu_ns = take_u64(c, "cpu_ns");
+    w->wall_ns = take_u64(c, "wall_ns");
+    w->offered_ops = take_u64(c, "offered_ops");
+    rb_cursor_hist(c, "turn", &w->turn);
+}
+
+static void take_kernel(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_kernel_t *k = &row->kernel;
+    k->phase = take_phase(c);
+    k->target = take_target(c);
+    k->drive = take_drive(c);
+    size_t more = rb_cursor_enter(c, "op", RB_LEN(k->op));
+    for (size_t i = 0; i < RB_LEN(k->op); i++) {
+        size_t more_of_op = rb_cursor_enter(c, "op", 2);
+        k->op[i].ios = take_u64(c, "ios");
+        k->op[i].sectors = take_u64(c, "sectors");
+        rb_cursor_leave(c, more_of_op);
+    }
+    rb_cursor_leave(c, more);
+}
+
+static void take_event(rb_cursor_t *c, rb_row_t *row)
+{
+    row->event.phase = take_phase_or_none(c);
+    row->event.at_ns = take_i64(c, "at_ns");
+    row->event.kind = rb_cursor_str(c, "kind", RB_MAX_NAME);
+    row->event.text = rb_cursor_str(c, "text", RB_MAX_ROW_TEXT);
+}
+
+static void take_drives(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_drives_t *d = &row->drives;
+    d->phase = take_phase(c);
+    d->ndrives = rb_cursor_array(c, "drives", RB_MAX_ROW_DRIVES, 5);
+    d->drives = rb_calloc(d->ndrives, sizeof(*d->drives));
+    for (size_t i = 0; i < d->ndrives && !c->failed; i++) {
+        size_t more = rb_cursor_enter(c, "drives", 4);
+        d->drives[i].target = take_target(c);
+        d->drives[i].drive = take_drive(c);
+        d->drives[i].path = rb_cursor_str(c, "path", RB_MAX_ROW_TEXT);
+        d->drives[i].size_bytes = take_u64(c, "size_bytes");
+        rb_cursor_leave(c, more);
+        if (c->failed)
+            rb_err_wrap(c->err, "drive %zu", i);
+    }
+}
+
+static void take_layout(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_layout_t *l = &row->layout;
+    l->phase = take_phase(c);
+    l->target = take_target(c);
+    l->drive = take_drive(c);
+    l->reused = rb_cursor_bool(c, "reused");
+    l->ops = take_u64(c, "ops");
+    l->bytes = take_u64(c, "bytes");
+    l->took_ns = take_u64(c, "took_ns");
+    rb_cursor_hist(c, "service", &l->service);
+}
+
+/* ---------------------------------------------------------------- the coordinator's own */
+
+static char **take_strings(rb_cursor_t *c, const char *field, size_t *ret_n)
+{
+    size_t n = rb_cursor_array(c, field, RB_MAX_LABELS, 1);
+    char **strings = rb_calloc(n, sizeof(*strings));
+    for (size_t i = 0; i < n; i++)
+        strings[i] = rb_cursor_str(c, field, RB_MAX_ROW_TEXT);
+    *ret_n = n;
+    return strings;
+}
+
+static uint32_t *take_hosts(rb_cursor_t *c, const char *field, size_t *ret_n)
+{
+    size_t n = rb_cursor_array(c, field, RB_MAX_HOSTS, 1);
+    uint32_t *hosts = rb_calloc(n, sizeof(*hosts));
+    for (size_t i = 0; i < n; i++)
+        hosts[i] = (uint32_t)rb_cursor_i64(c, field, 1, RB_MAX_HOSTS);
+    *ret_n = n;
+    return hosts;
+}
+
+static void take_run(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_run_t *r = &row->run;
+    r->id = rb_cursor_str(c, "id", RB_MAX_NAME);
+    r->name = rb_cursor_str(c, "name", RB_MAX_NAME);
+    r->version = rb_cursor_str(c, "version", RB_MAX_NAME);
+    r->started_wall_ns = take_u64(c, "started_wall_ns");
+    r->plan = rb_cursor_bin(c, "plan");
+    r->marks = take_strings(c, "marks", &r->nmarks);
+}
+
+static void take_host(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_host_t *h = &row->host;
+    h->host = (uint32_t)rb_cursor_i64(c, "host", 1, RB_MAX_HOSTS);
+    h->name = rb_cursor_str(c, "name", RB_MAX_NAME);
+    h->inventory = rb_cursor_bin(c, "inventory");
+    h->labels = take_strings(c, "labels", &h->nlabels);
+}
+
+static void take_clock(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_clock_t *k = &row->clock;
+    k->host = (uint32_t)rb_cursor_i64(c, "host", 1, RB_MAX_HOSTS);
+    k->at_ns = take_u64(c, "at_ns");
+    k->offset_ns = take_i64(c, "offset_ns");
+    k->bound_ns = take_u64(c, "bound_ns");
+    k->rtt_ns = take_u64(c, "rtt_ns");
+    k->drift_ppb = take_i64(c, "drift_ppb");
+}
+
+static void take_phase_start(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_phase_start_t *p = &row->phase_start;
+    p->phase = take_phase(c);
+    p->t0_ns = take_u64(c, "t0_ns");
+    p->t0_wall_ns = take_u64(c, "t0_wall_ns");
+    p->hosts = take_hosts(c, "hosts", &p->nhosts);
+    size_t more = rb_cursor_enter(c, "bounds_ns", (uint32_t)p->nhosts);
+    p->bounds_ns = rb_calloc(p->nhosts, sizeof(*p->bounds_ns));
+    for (size_t i = 0; i < p->nhosts; i++)
+        p->bounds_ns[i] = take_u64(c, "bounds_ns");
+    rb_cursor_leave(c, more);
+}
+
+static void take_phase_end(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_phase_end_t *p = &row->phase_end;
+    p->phase = take_phase(c);
+    p->te_at_ns = take_i64(c, "te_at_ns");
+    p->truncated = rb_cursor_bool(c, "truncated");
+    p->lost = take_hosts(c, "lost", &p->nlost);
+}
+
+static void take_note(rb_cursor_t *c, rb_row_t *row)
+{
+    row->note.host = rb_cursor_u32(c, "host", RB_MAX_HOSTS);
+    row->note.phase = take_phase_or_none(c);
+    row->note.at_ns = take_u64(c, "at_ns");
+    row->note.kind = rb_cursor_str(c, "kind", RB_MAX_NAME);
+    row->note.text = rb_cursor_str(c, "text", RB_MAX_ROW_TEXT);
+}
+
+static void take_run_end(rb_cursor_t *c, rb_row_t *row)
+{
+    row->run_end.status = rb_cursor_str(c, "status", RB_MAX_NAME);
+    row->run_end.exit_code = rb_cursor_u32(c, "exit_code", 255);
+    row->run_end.at_ns = take_u64(c, "at_ns");
+    row->run_end.text = rb_cursor_str(c, "text", RB_MAX_ROW_TEXT);
+}
+
+/* ---------------------------------------------------------------- any row */
+
+static void take_body(rb_cursor_t *c, rb_row_t *row)
+{
+    static void (*const take[])(rb_cursor_t *, rb_row_t *) = {
+        [RB_ROW_WINDOW] = take_window,
+        [RB_ROW_WORKER] = take_worker,
+        [RB_ROW_KERNEL] = take_kernel,
+        [RB_ROW_EVENT] = take_event,
+        [RB_ROW_DRIVES] = take_drives,
+        [RB_ROW_LAYOUT] = take_layout,
+        [RB_ROW_RUN] = take_run,
+        [RB_ROW_HOST] = take_host,
+        [RB_ROW_CLOCK] = take_clock,
+        [RB_ROW_PHASE_START] = take_phase_start,
+        [RB_ROW_PHASE_END] = take_phase_end,
+        [RB_ROW_NOTE] = take_note,
+        [RB_ROW_RUN_END] = take_run_end,
+    };
+    take[row->kind](c, row);
+}
+
+/* Reads the array header, kind and seq; ret_fields: how many values follow. */
+static int take_head(rb_cursor_t *c, rb_row_t *row, size_t *ret_fields)
+{
+    *ret_fields = rb_cursor_enter(c, "row", 2);
+    uint64_t kind = rb_cursor_u64(c, "row kind", UINT64_MAX);
+    if (!c->failed && rb_row_shape(kind) == NULL)
+        return rb_err_set(c->err, RB_ERR_NET, "row kind %" PRIu64 " is not known to this version",
+                          kind);
+    row->seq = rb_cursor_u64(c, "row seq", UINT64_MAX);
+    row->kind = c->failed ? (rb_row_kind_t)0 : (rb_row_kind_t)kind;
+    return c->failed ? -1 : 0;
+}
+
+int rb_row_peek(const void *data, size_t size, rb_row_kind_t *ret_kind, uint64_t *ret_seq,
+                rb_err_t *err)
+{
+    size_t fields;
+    rb_row_t row = {0};
+    rb_cursor_t c = {data, (const uint8_t *)data + size, err, false};
+    if (take_head(&c, &row, &fields) != 0)
+        return -1;
+    *ret_kind = row.kind;
+    *ret_seq = row.seq;
+    return 0;
+}
+
+static int take_fields(rb_cursor_t *c, rb_row_t *row, uint32_t wanted, size_t fields)
+{
+    if (fields < wanted)
+        return rb_err_set(c->err, RB_ERR_NET, "expected at least %" PRIu32 " fields, got %zu",
+                          wanted, fields);
+    take_body(c, row);
+    rb_cursor_leave(c, fields - wanted);
+    if (!c->failed && c->at != c->end)
+        return rb_err_set(c->err, RB_ERR_NET, "%zu bytes follow its end", (size_t)(c->end - c->at));
+    return c->failed ? -1 : 0;
+}
+
+static int take_row(rb_cursor_t *c, rb_row_t *row)
+{
+    size_t fields;
+    if (take_head(c, row, &fields) != 0)
+        return -1;
+    const rb_row_shape_t *shape = rb_row_shape(row->kind);
+    if (take_fields(c, row, shape->fields, fields) != 0)
+        return rb_err_wrap(c->err, "%s row %" PRIu64, shape->name, row->seq);
+    return 0;
+}
+
+int rb_row_unpack(const void *data, size_t size, rb_row_t *ret_row, rb_err_t *err)
+{
+    rb_cursor_t c = {data, (const uint8_t *)data + size, err, false};
+    *ret_row = (rb_row_t){0};
+    if (take_row(&c, ret_row) == 0)
+        return 0;
+    rb_row_clear(ret_row);
+    return -1;
+}

@@ -1,0 +1,41 @@
+#include "proto/select.h"
+
+static bool has_label(const Rackbench__Label *want, size_t nlabels, Rackbench__Label *const *labels)
+{
+    for (size_t i = 0; i < nlabels; i++)
+        if (strcmp(labels[i]->name, want->name) == 0 && strcmp(labels[i]->value, want->value) == 0)
+            return true;
+    return false;
+}
+
+bool rb_job_on_host(const Rackbench__Job *job, size_t nlabels, Rackbench__Label *const *labels)
+{
+    for (size_t i = 0; i < job->n_on; i++)
+        if (!has_label(job->on[i], nlabels, labels))
+            return false;
+    return true;
+}
+
+bool rb_phase_on_host(const Rackbench__Phase *phase, size_t nlabels,
+                      Rackbench__Label *const *labels)
+{
+    for (size_t i = 0; i < phase->n_jobs; i++)
+        if (rb_job_on_host(phase->jobs[i], nlabels, labels))
+            return true;
+    return false;
+}
+
+bool rb_job_writes(const Rackbench__Job *job)
+{
+    return job->rw != RACKBENCH__RW__MODE__read && job->rw != RACKBENCH__RW__MODE__randread;
+}
+
+uint64_t rb_phase_ramp_ns(const Rackbench__Phase *phase)
+{
+    return phase->n_jobs > 0 ? phase->jobs[0]->ramp_time_ns : 0;
+}
+
+uint64_t rb_phase_runtime_ns(const Rackbench__Phase *phase)
+{
+    return phase->n_jobs > 0 ? phase->jobs[0]->runtime_ns : 0;
+}

@@ -1,0 +1,19 @@
+/* select.h - which hosts take part in a job: the one place where `on:` is decided.
+ *
+ * A job without `on` runs everywhere; with it, on the hosts whose labels hold every pair. Any
+ * thread; pure.
+ */
+#pragma once
+
+#include "common/base.h"
+#include "rackbench.pb-c.h"
+
+bool rb_job_on_host(const Rackbench__Job *job, size_t nlabels, Rackbench__Label *const *labels);
+bool rb_phase_on_host(const Rackbench__Phase *phase, size_t nlabels,
+                      Rackbench__Label *const *labels);
+bool rb_job_writes(const Rackbench__Job *job);
+
+/* Length of a resolved phase [ns]: ramp_time, and runtime (0: bound by bytes or operations). Its
+ * jobs agree. */
+uint64_t rb_phase_ramp_ns(const Rackbench__Phase *phase);
+uint64_t rb_phase_runtime_ns(const Rackbench__Phase *phase);

@@ -1,0 +1,62 @@
+/* wire.h - a frame on the wire: 12 bytes of header, then a protobuf message or a msgpack row.
+ *
+ *   0  'R' 'B' 'W'   magic
+ *   3  version       RB_WIRE_VERSION; another one is refused with both numbers named
+ *   4  kind          rb_frame_kind_t
+ *   5  0 0 0         reserved
+ *   8  length        of the payload [bytes], little endian
+ *
+ * The only door to protobuf-c's pack and unpack for control messages. Any thread; no state.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "rackbench.pb-c.h"
+
+#define RB_WIRE_VERSION 1
+#define RB_WIRE_HEADER  12
+
+typedef enum {
+    RB_FRAME_TO_AGENT = 1,
+    RB_FRAME_TO_COORDINATOR = 2,
+    RB_FRAME_ROW = 3
+} rb_frame_kind_t;
+
+typedef struct {
+    uint8_t *data; /* owned; free with rb_bytes_clear */
+    size_t size;   /* [bytes] */
+} rb_bytes_t;
+void rb_bytes_clear(rb_bytes_t *b);
+
+/* A received frame. `payload` borrows from the bytes it was parsed from. */
+typedef struct {
+    rb_frame_kind_t kind;
+    const uint8_t *payload;
+    size_t size; /* [bytes] */
+} rb_frame_t;
+
+/* Checks magic, version, kind, length (exactly the rest, at most RB_MAX_FRAME). RB_ERR_NET. */
+int rb_wire_parse(const void *data, size_t size, rb_frame_t *ret_frame, rb_err_t *err);
+
+/* Message -> frame. The result is owned by the caller. */
+rb_bytes_t rb_wire_pack_to_agent(const Rackbench__ToAgent *msg);
+rb_bytes_t rb_wire_pack_to_coordinator(const Rackbench__ToCoordinator *msg);
+rb_bytes_t rb_wire_pack_row(const void *row, size_t size);
+
+/* Frame -> message; NULL and RB_ERR_NET when it is of another kind, does not decode, has no body,
+ * or holds a field or an enum value that this version does not know. */
+Rackbench__ToAgent *rb_wire_to_agent(const rb_frame_t *frame, rb_err_t *err);
+Rackbench__ToCoordinator *rb_wire_to_coordinator(const rb_frame_t *frame, rb_err_t *err);
+void rb_to_agent_destroy(Rackbench__ToAgent **msg);
+void rb_to_coordinator_destroy(Rackbench__ToCoordinator **msg);
+
+/* A plan as bytes, for the journal's RUN row. NULL and RB_ERR_INPUT when it does not decode, as
+ * above. */
+rb_bytes_t rb_plan_pack(const Rackbench__Plan *plan);
+Rackbench__Plan *rb_plan_unpack(const void *data, size_t size, rb_err_t *err);
+Rackbench__Plan *rb_plan_copy(const Rackbench__Plan *plan);
+void rb_plan_destroy(Rackbench__Plan **plan);
+rb_bytes_t rb_inventory_pack(const Rackbench__Inventory *inventory);
+Rackbench__Inventory *rb_inventory_unpack(const void *data, size_t size, rb_err_t *err);
+Rackbench__Inventory *rb_inventory_copy(const Rackbench__Inventory *inventory);
+void rb_inventory_destroy(Rackbench__Inventory **inventory);
