@@ -1,0 +1,46 @@
+/* block_graph.h - which block devices share blocks with a given one, by sysfs.
+ *
+ * Partitions, the disk of a partition, what is built on it (md, dm, bcache, ...), loop devices over
+ * it and the device under a loop device, each followed further. Other partitions of the same disk
+ * share nothing. Also the few readers of sysfs that agent/drives needs. Any thread; no state;
+ * well under a millisecond a drive.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "common/guard.h"
+
+typedef struct {
+    char *dir;  /* sysfs directory, resolved: identifies the device */
+    char *name; /* "/dev/sdb1" */
+    dev_t rdev;
+    rb_relation_t relation; /* to the device the graph was made for */
+} rb_block_node_t;
+
+typedef struct {
+    size_t nnodes;
+    rb_block_node_t *nodes; /* [nnodes], the device itself first */
+    size_t nuses;
+    rb_use_t *uses; /* [nuses] HOLDER and LOOP, as the edges show them */
+} rb_block_graph_t;
+
+/* NULL where sysfs does not describe rdev, or more than RB_MAX_BLOCK_NODES devices hang together.
+ */
+rb_block_graph_t *rb_block_graph_new(dev_t rdev);
+void rb_block_graph_destroy(rb_block_graph_t **graph);
+void rb_block_graph_use(rb_block_graph_t *graph, const rb_block_node_t *node, rb_use_kind_t kind,
+                        const char *what);        /* adds a use of node; what may be NULL */
+void rb_uses_clear(rb_use_t *uses, size_t nuses); /* frees what they own and the array */
+
+enum { RB_MAX_BLOCK_NODES = 4096 };
+
+/* Attribute dir/file without trailing blanks into buf [size]; returns its length, 0 if not there.
+ */
+size_t rb_sysfs_read(const char *dir, const char *file, char *buf, size_t size);
+uint64_t rb_sysfs_number(const char *dir, const char *file); /* 0 if not there */
+bool rb_sysfs_has(const char *dir, const char *file);
+char *rb_block_name(const char *dir); /* "/dev/sdb1" of its sysfs directory; owned by the caller */
+char *rb_sysfs_dir(dev_t rdev); /* of a block device, owned by the caller; NULL if not there */
+char *
+rb_sysfs_disk(const char *dir); /* dir, or its disk's if it is a partition; owned by the caller */

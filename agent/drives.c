@@ -1,0 +1,297 @@
+#include "agent/drives.h"
+
+#include <blkid/blkid.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "agent/block_graph.h"
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+}
+
+/* ---- mounts and swap ---- */
+
+/* /proc writes space, tab, newline and backslash as \ooo. */
+static void unescape(char *s)
+{
+    char *out = s;
+    while (*s != '\0') {
+        unsigned code;
+        if (*s == '\\' && sscanf(s + 1, "%3o", &code) == 1) {
+            *out++ = (char)code;
+            s += 4;
+        } else {
+            *out++ = *s++;
+        }
+    }
+    *out = '\0';
+}
+
+/* 0: not a block device. Only under /dev, as a path on a dead network mount would hang. */
+static dev_t rdev_of(const char *path)
+{
+    struct stat st;
+    bool device = strncmp(path, "/dev/", 5) == 0 && stat(path, &st) == 0 && S_ISBLK(st.st_mode);
+    return device ? st.st_rdev : 0;
+}
+
+static void add_mount(rb_block_graph_t *g, const char *line)
+{
+    unsigned maj, min;
+    RB_AUTO(rb_free_str) char *where = NULL;
+    RB_AUTO(rb_free_str) char *source = NULL;
+    const char *tail = strstr(line, " - ");
+    if (tail == NULL || sscanf(line, "%*s %*s %u:%u %*s %ms", &maj, &min, &where) != 3 ||
+        sscanf(tail, " - %*s %ms", &source) != 1)
+        return;
+    unescape(where);
+    unescape(source);
+    dev_t dev = makedev(maj, min);
+    dev_t rdev = rdev_of(source); /* btrfs shows a device number of its own */
+    for (size_t i = 0; i < g->nnodes; i++)
+        if (g->nodes[i].rdev == dev || g->nodes[i].rdev == rdev)
+            rb_block_graph_use(g, &g->nodes[i], RB_USE_MOUNT, where);
+}
+
+static void add_swap(rb_block_graph_t *g, const char *line)
+{
+    RB_AUTO(rb_free_str) char *path = NULL;
+    if (sscanf(line, "%ms", &path) != 1)
+        return;
+    unescape(path);
+    dev_t rdev = rdev_of(path);
+    for (size_t i = 0; i < g->nnodes; i++)
+        if (g->nodes[i].rdev == rdev)
+            rb_block_graph_use(g, &g->nodes[i], RB_USE_SWAP, NULL);
+}
+
+static int each_line(rb_block_graph_t *g, const char *file,
+                     void (*add)(rb_block_graph_t *, const char *), rb_err_t *err)
+{
+    FILE *f = fopen(file, "re");
+    RB_AUTO(rb_free_str) char *line = NULL;
+    size_t room = 0;
+    if (f == NULL) /* a kernel without swap has no /proc/swaps */
+        return errno == ENOENT && add == add_swap ? 0 : rb_err_errno(err, errno, "%s", file);
+    while (getline(&line, &room, f) > 0)
+        add(g, line);
+    fclose(f);
+    return 0;
+}
+
+/* ---- signatures ---- */
+
+static void add_found(rb_block_graph_t *g, const rb_block_node_t *node, blkid_probe pr)
+{
+    const char *type = "unknown", *usage = "partition table";
+    if (blkid_probe_lookup_value(pr, "TYPE", &type, NULL) == 0)
+        blkid_probe_lookup_value(pr, "USAGE", &usage, NULL);
+    else
+        blkid_probe_lookup_value(pr, "PTTYPE", &type, NULL);
+    RB_AUTO(rb_free_str) char *what = rb_asprintf("%s %s", type, usage);
+    rb_block_graph_use(g, node, RB_USE_SIGNATURE, what);
+}
+
+static void add_signature(rb_block_graph_t *g, const rb_block_node_t *node)
+{
+    RB_AUTO(close_fd) int fd = open(node->name, O_RDONLY | O_CLOEXEC);
+    blkid_probe pr = fd < 0 ? NULL : blkid_new_probe();
+    int rc = -1;
+    if (pr != NULL && blkid_probe_set_device(pr, fd, 0, 0) == 0) {
+        blkid_probe_enable_superblocks(pr, 1);
+        blkid_probe_set_superblocks_flags(pr, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_USAGE);
+        /* the disk of a partition has a partition table, of course */
+        blkid_probe_enable_partitions(pr, node->relation != RB_RELATION_PARENT);
+        blkid_probe_set_partitions_flags(pr, BLKID_PARTS_FORCE_GPT);
+        rc = blkid_do_safeprobe(pr);
+    }
+    if (rc == 0)
+        add_found(g, node, pr);
+    else if (rc != 1)
+        rb_block_graph_use(g, node, RB_USE_SIGNATURE,
+                           rc == -2 ? "several signatures" : "could not be read");
+    blkid_free_probe(pr);
+}
+
+static int find_uses(rb_block_graph_t *g, const char *path, rb_err_t *err)
+{
+    if (each_line(g, "/proc/self/mountinfo", add_mount, err) != 0 ||
+        each_line(g, "/proc/swaps", add_swap, err) != 0)
+        return -1;
+    for (size_t i = 0; i < g->nnodes; i++) {
+        rb_relation_t r = g->nodes[i].relation;
+        if (r != RB_RELATION_HOLDER && r != RB_RELATION_LOOP) /* that they exist is a use */
+            add_signature(g, &g->nodes[i]);
+    }
+    RB_AUTO(close_fd) int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
+    if (fd < 0 && errno != EBUSY)
+        return rb_err_errno(err, errno, "%s: open", path);
+    if (fd < 0)
+        rb_block_graph_use(g, &g->nodes[0], RB_USE_EXCLUSIVE, NULL);
+    return 0;
+}
+
+/* ---- identity ---- */
+
+static int find_device(const char *path, dev_t *ret_rdev, rb_err_t *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return rb_err_errno(err, errno, "%s", path);
+    if (!S_ISBLK(st.st_mode))
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "%s: is a %s, not a block device; name a block device such as "
+                          "/dev/nvme0n1, or use `directory` for files",
+                          path,
+                          S_ISCHR(st.st_mode)   ? "character device"
+                          : S_ISDIR(st.st_mode) ? "directory"
+                                                : "file");
+    *ret_rdev = st.st_rdev;
+    return 0;
+}
+
+static int ask_sizes(rb_drive_t *drive, rb_err_t *err)
+{
+    RB_AUTO(close_fd) int fd = open(drive->path, O_RDONLY | O_CLOEXEC);
+    int block_bytes = 0;
+    if (fd < 0)
+        return rb_err_errno(err, errno, "%s: open", drive->path);
+    if (ioctl(fd, BLKGETSIZE64, &drive->size_bytes) != 0 || ioctl(fd, BLKSSZGET, &block_bytes) != 0)
+        return rb_err_errno(err, errno, "%s: ask for its size", drive->path);
+    if (drive->size_bytes == 0)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "%s: has no medium (0 bytes); choose another drive or set it up first",
+                          drive->path);
+    drive->logical_block_bytes = (uint32_t)block_bytes;
+    return 0;
+}
+
+static char *serial_of(const char *disk)
+{
+    char text[260];
+    if (rb_sysfs_read(disk, "device/serial", text, sizeof(text)) > 0 ||
+        rb_sysfs_read(disk, "serial", text, sizeof(text)) > 0)
+        return rb_strdup(text);
+    if (rb_sysfs_read(disk, "device/vpd_pg80", text, sizeof(text)) >
+        4) /* SCSI: 4 bytes of header */
+        return rb_strdup(text + 4 + strspn(text + 4, " "));
+    return rb_strdup("");
+}
+
+static void ask_identity(rb_drive_t *drive, const char *dir)
+{
+    RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(dir);
+    char text[260];
+    rb_sysfs_read(disk, "device/model", text, sizeof(text));
+    drive->model = rb_strdup(text);
+    drive->serial = serial_of(disk);
+    drive->rotational = rb_sysfs_number(disk, "queue/rotational") != 0;
+}
+
+rb_drive_t *rb_drive_new(const char *path, rb_err_t *err)
+{
+    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_calloc(1, sizeof(*drive));
+    drive->path = rb_strdup(path);
+    if (find_device(path, &drive->rdev, err) != 0 || ask_sizes(drive, err) != 0)
+        return NULL;
+    RB_AUTO(rb_block_graph_destroy) rb_block_graph_t *g = rb_block_graph_new(drive->rdev);
+    if (g == NULL) {
+        rb_err_set(err, RB_ERR_IO, "%s: /sys/dev/block does not describe it; mount sysfs", path);
+        return NULL;
+    }
+    if (find_uses(g, path, err) != 0)
+        return NULL;
+    ask_identity(drive, g->nodes[0].dir);
+    drive->nuses = g->nuses;
+    drive->uses = RB_MOVE(g->uses);
+    g->nuses = 0;
+    return RB_MOVE(drive);
+}
+
+void rb_drive_destroy(rb_drive_t **drive)
+{
+    rb_drive_t *d = *drive;
+    *drive = NULL;
+    if (d == NULL)
+        return;
+    free(d->path);
+    free(d->model);
+    free(d->serial);
+    rb_uses_clear(d->uses, d->nuses);
+    free(d);
+}
+
+Rackbench__Drive *rb_drive_message(const rb_drive_t *drive)
+{
+    rb_guard_verdict_t verdict = rb_guard_judge(&(rb_guard_facts_t){.path = drive->path,
+                                                                    .uses = drive->uses,
+                                                                    .nuses = drive->nuses,
+                                                                    .write = true,
+                                                                    .destructive = true,
+                                                                    .allowed = true});
+    Rackbench__Drive *m = rb_calloc(1, sizeof(*m));
+    rackbench__drive__init(m);
+    m->path = rb_strdup(drive->path);
+    m->model = drive->model[0] == '\0' ? NULL : rb_strdup(drive->model);
+    m->serial = drive->serial[0] == '\0' ? NULL : rb_strdup(drive->serial);
+    m->has_size_bytes = m->has_logical_block_bytes = m->has_rotational = true;
+    m->size_bytes = drive->size_bytes;
+    m->logical_block_bytes = drive->logical_block_bytes;
+    m->rotational = drive->rotational;
+    if (verdict.outcome == RB_GUARD_REFUSED)
+        m->in_use = rb_strdup(verdict.text);
+    return m;
+}
+
+/* ---- list ---- */
+
+static int by_version(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **rb_drive_list(void)
+{
+    char **list = NULL;
+    size_t n = 0;
+    DIR *d = opendir("/sys/block");
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        RB_AUTO(rb_free_str) char *dir = rb_asprintf("/sys/block/%s", e->d_name);
+        /* size 0: a loop or zram device without content, a card reader without a card */
+        if (e->d_name[0] == '.' || strncmp(e->d_name, "ram", 3) == 0 ||
+            rb_sysfs_number(dir, "size") == 0 || rb_sysfs_number(dir, "hidden") != 0)
+            continue;
+        *RB_PUSH(list, n) = rb_block_name(dir);
+    }
+    if (d != NULL)
+        closedir(d);
+    if (n > 0)
+        qsort(list, n, sizeof(*list), by_version);
+    *RB_PUSH(list, n) = NULL;
+    return list;
+}
+
+void rb_drive_list_destroy(char ***list)
+{
+    for (size_t i = 0; *list != NULL && (*list)[i] != NULL; i++)
+        free((*list)[i]);
+    free(*list);
+    *list = NULL;
+}
+
+uint32_t rb_drive_block_of(dev_t st_dev)
+{
+    RB_AUTO(rb_free_str) char *dir = rb_sysfs_dir(st_dev);
+    RB_AUTO(rb_free_str) char *disk = dir == NULL ? NULL : rb_sysfs_disk(dir);
+    uint64_t block = disk == NULL ? 0 : rb_sysfs_number(disk, "queue/logical_block_size");
+    return block == 0 ? 4096 : (uint32_t)block;
+}

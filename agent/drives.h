@@ -1,0 +1,43 @@
+/* drives.h - the facts about a block device of this host: what it is and who uses it.
+ *
+ * From sysfs, /proc/self/mountinfo, /proc/swaps, an O_RDONLY | O_EXCL open and libblkid (the only
+ * door to it). Reads only, never writes. Main thread; a few milliseconds a drive.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "common/guard.h"
+#include "proto/wire.h"
+
+typedef struct {
+    char *path;  /* as asked for; may be a symbolic link */
+    dev_t rdev;  /* of the device itself */
+    char *model; /* "" where the kernel knows none */
+    char *serial;
+    uint64_t size_bytes;
+    uint32_t logical_block_bytes;
+    bool rotational;
+    size_t nuses;
+    rb_use_t *uses; /* [nuses], as guard.h wants them */
+} rb_drive_t;
+
+/* Follows symbolic links. RB_ERR_INPUT: missing, not a block device, no medium; RB_ERR_IO: cannot
+ * be opened or asked. */
+rb_drive_t *rb_drive_new(const char *path, rb_err_t *err);
+void rb_drive_destroy(rb_drive_t **drive);
+
+/* As a message; in_use says why writing would be refused even with every permission. The caller
+ * owns it (malloc, so that it may become part of a message freed by protobuf-c). */
+Rackbench__Drive *rb_drive_message(const rb_drive_t *drive);
+
+/* Paths of the whole disks that have a medium: no ram disks, no loop or zram device without
+ * content, no hidden path of a multipath drive. In version order, NULL at the end; free with
+ * rb_drive_list_destroy. */
+char **rb_drive_list(void);
+void rb_drive_list_destroy(char ***list);
+
+/* Logical block of the disk under a filesystem's st_dev [bytes]; 4096 where there is none (btrfs,
+ * overlay, tmpfs). */
+uint32_t rb_drive_block_of(dev_t st_dev);

@@ -1,0 +1,374 @@
+#include "agent/targets.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <sys/stat.h>
+
+#include "agent/drives.h"
+#include "agent/target_files.h"
+#include "common/units.h"
+
+struct rb_targets {
+    const Rackbench__Plan *plan;       /* outlives this */
+    const char *host;                  /* outlives this */
+    const rb_allowances_t *allowances; /* outlives this */
+    size_t nsubjects;
+    rb_subject_t *subjects; /* [nsubjects] of all phases, by target, then drive */
+    size_t nanswer;
+    rb_subject_t *answer; /* [nanswer] of the phase last asked for */
+    Rackbench__Loaded *loaded;
+};
+
+typedef struct {
+    size_t n;
+    rb_drive_t **items; /* [n] */
+} drives_t;
+
+static void free_drives(drives_t *drives)
+{
+    for (size_t i = 0; i < drives->n; i++)
+        rb_drive_destroy(&drives->items[i]);
+    free(drives->items);
+}
+
+/* ---- who uses what ---- */
+
+typedef enum { UNUSED, READ, WRITTEN } load_t;
+
+static load_t load_of_job(const Rackbench__Job *job)
+{
+    switch (job->rw) {
+    case RACKBENCH__RW__MODE__read:
+    case RACKBENCH__RW__MODE__randread:
+        return READ;
+    case RACKBENCH__RW__MODE__write:
+    case RACKBENCH__RW__MODE__randwrite:
+    case RACKBENCH__RW__MODE__rw:
+    case RACKBENCH__RW__MODE__randrw:
+    case _RACKBENCH__RW__MODE_IS_INT_SIZE:
+        break;
+    }
+    return WRITTEN; /* what a newer coordinator may name counts as a write */
+}
+
+static load_t load_in_phase(const Rackbench__Phase *phase, const char *target)
+{
+    load_t load = UNUSED;
+    for (size_t i = 0; i < phase->n_jobs; i++)
+        if (phase->jobs[i]->target != NULL && strcmp(phase->jobs[i]->target, target) == 0)
+            load = RB_MAX(load, load_of_job(phase->jobs[i]));
+    return load;
+}
+
+static load_t load_in_plan(const Rackbench__Plan *plan, const char *target)
+{
+    load_t load = UNUSED;
+    for (size_t i = 0; i < plan->n_phases; i++)
+        load = RB_MAX(load, load_in_phase(plan->phases[i], target));
+    return load;
+}
+
+/* By device, not by name: a link into an allowed directory allows nothing more. */
+static bool is_allowed(const rb_allowances_t *allowances, dev_t rdev)
+{
+    bool allowed = false;
+    for (size_t i = 0; !allowed && i < allowances->nallow_devices; i++) {
+        glob_t found;
+        struct stat st;
+        if (glob(allowances->allow_devices[i], GLOB_NOSORT, NULL, &found) == 0)
+            for (size_t j = 0; !allowed && j < found.gl_pathc; j++)
+                allowed =
+                    stat(found.gl_pathv[j], &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == rdev;
+        globfree(&found);
+    }
+    return allowed;
+}
+
+static rb_guard_verdict_t judge(const rb_targets_t *t, const rb_drive_t *drive, const char *target,
+                                const Rackbench__Phase *phase)
+{
+    return rb_guard_judge(&(rb_guard_facts_t){
+        .path = drive->path,
+        .uses = drive->uses,
+        .nuses = drive->nuses,
+        .write = load_in_phase(phase, target) == WRITTEN,
+        .destructive = phase->destructive,
+        .allowed = is_allowed(t->allowances, drive->rdev),
+    });
+}
+
+/* ---- the message ---- */
+
+static Rackbench__Subject *add_subject(rb_targets_t *t, const rb_subject_t *s)
+{
+    Rackbench__Subject *m = rb_calloc(1, sizeof(*m));
+    load_t load = load_in_plan(t->plan, t->plan->targets[s->target]->name);
+    rackbench__subject__init(m);
+    m->target = s->target;
+    m->drive = s->drive;
+    m->path = rb_strdup(s->path);
+    m->has_size_bytes = m->has_action = true;
+    m->size_bytes = s->size_bytes;
+    m->action = s->needs_layout   ? RACKBENCH__SUBJECT__ACTION__lays_out
+                : load == WRITTEN ? RACKBENCH__SUBJECT__ACTION__overwrites
+                : s->is_device    ? RACKBENCH__SUBJECT__ACTION__reads
+                                  : RACKBENCH__SUBJECT__ACTION__reuses;
+    *RB_PUSH(t->loaded->subjects, t->loaded->n_subjects) = m;
+    *RB_PUSH(t->subjects, t->nsubjects) = *s;
+    return m;
+}
+
+static void add_verdicts(const rb_targets_t *t, const rb_drive_t *drive, Rackbench__Subject *m)
+{
+    const char *target = t->plan->targets[m->target]->name;
+    for (size_t i = 0; i < t->plan->n_phases; i++) {
+        const Rackbench__Phase *phase = t->plan->phases[i];
+        if (load_in_phase(phase, target) == UNUSED)
+            continue;
+        rb_guard_verdict_t v = judge(t, drive, target, phase);
+        if (v.outcome == RB_GUARD_REFUSED && m->refused == NULL)
+            m->refused = rb_strdup(v.text);
+        if (v.outcome == RB_GUARD_WARNED && m->warning == NULL)
+            m->warning = rb_strdup(v.text);
+    }
+}
+
+/* ---- devices ---- */
+
+static int no_match(const char *pattern, rb_err_t *err)
+{
+    RB_AUTO(rb_drive_list_destroy) char **list = rb_drive_list();
+    RB_AUTO(rb_free_str) char *all = rb_strdup("");
+    for (size_t i = 0; list[i] != NULL; i++) {
+        char *more = rb_asprintf("%s%s%s", all, i == 0 ? "" : ", ", list[i]);
+        rb_free_str(&all);
+        all = more;
+    }
+    return rb_err_set(err, RB_ERR_INPUT, "no device matches %s; this host has %s", pattern,
+                      all[0] == '\0' ? "no block device" : all);
+}
+
+static int add_drive(drives_t *drives, const char *path, rb_err_t *err)
+{
+    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, err);
+    if (drive == NULL)
+        return -1;
+    for (size_t i = 0; i < drives->n; i++)
+        if (drives->items[i]->rdev == drive->rdev) /* under another name */
+            return 0;
+    if (drives->n == RB_MAX_DRIVES)
+        return rb_err_set(err, RB_ERR_INPUT, "more than %d devices match; narrow the patterns",
+                          RB_MAX_DRIVES);
+    *RB_PUSH(drives->items, drives->n) = RB_MOVE(drive);
+    return 0;
+}
+
+static int add_matches(drives_t *drives, const char *pattern, rb_err_t *err)
+{
+    RB_AUTO(globfree) glob_t found = {0};
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return no_match(pattern, err);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        if (add_drive(drives, found.gl_pathv[i], err) != 0)
+            return -1;
+    return 0;
+}
+
+static int by_version(const void *a, const void *b)
+{
+    return strverscmp((*(rb_drive_t *const *)a)->path, (*(rb_drive_t *const *)b)->path);
+}
+
+static int resolve_devices(rb_targets_t *t, uint32_t index, rb_err_t *err)
+{
+    const Rackbench__Target *target = t->plan->targets[index];
+    RB_AUTO(free_drives) drives_t drives = {0};
+    for (size_t i = 0; i < target->n_devices; i++)
+        if (add_matches(&drives, target->devices[i], err) != 0)
+            return -1;
+    qsort(drives.items, drives.n, sizeof(drives.items[0]), by_version);
+    for (size_t i = 0; i < drives.n; i++) {
+        const rb_drive_t *drive = drives.items[i];
+        rb_subject_t s = {.target = index,
+                          .drive = (uint32_t)i,
+                          .is_device = true,
+                          .size_bytes = drive->size_bytes,
+                          .logical_block_bytes = drive->logical_block_bytes};
+        if ((size_t)snprintf(s.path, sizeof(s.path), "%s", drive->path) >= sizeof(s.path))
+            return rb_err_set(err, RB_ERR_INPUT, "%.200s...: path is too long", drive->path);
+        Rackbench__Subject *m = add_subject(t, &s);
+        m->identity = rb_drive_message(drive);
+        add_verdicts(t, drive, m);
+    }
+    return 0;
+}
+
+/* ---- files ---- */
+
+static int resolve_files(rb_targets_t *t, uint32_t index, rb_err_t *err)
+{
+    const Rackbench__Target *target = t->plan->targets[index];
+    uint32_t nfiles = target->has_files ? target->files : 1;
+    rb_file_place_t place;
+    if (nfiles == 0 || nfiles > RB_MAX_DRIVES)
+        return rb_err_set(err, RB_ERR_INPUT, "files %u is not within 1 and %d", nfiles,
+                          RB_MAX_DRIVES);
+    if (rb_file_place(target, t->host, t->allowances, &place, err) != 0)
+        return -1;
+    for (uint32_t i = 0; i < nfiles; i++) {
+        rb_subject_t s;
+        if (rb_file_subject(&place, target, i, &s, err) != 0)
+            return -1;
+        s.target = index;
+        add_subject(t, &s);
+    }
+    return 0;
+}
+
+/* ---- jobs ---- */
+
+static int check_region(const Rackbench__Job *job, const rb_subject_t *s, rb_err_t *err)
+{
+    char offset[RB_FMT_SIZE], size[RB_FMT_SIZE], end[RB_FMT_SIZE];
+    uint64_t need = job->has_size_bytes ? job->size_bytes : s->logical_block_bytes;
+    if (job->offset_bytes <= s->size_bytes && need <= s->size_bytes - job->offset_bytes)
+        return 0;
+    rb_fmt_bytes_exact(offset, sizeof(offset), job->offset_bytes);
+    rb_fmt_bytes_exact(size, sizeof(size), job->size_bytes);
+    rb_fmt_bytes_exact(end, sizeof(end), s->size_bytes);
+    return rb_err_set(err, RB_ERR_INPUT, "job '%s': offset %s%s%s is beyond the end of %s (%s)",
+                      job->name == NULL ? "" : job->name, offset,
+                      job->has_size_bytes ? " + size " : "", job->has_size_bytes ? size : "",
+                      s->path, end);
+}
+
+static int check_job(const rb_targets_t *t, const Rackbench__Job *job, rb_err_t *err)
+{
+    bool known = false;
+    for (size_t i = 0; i < t->nsubjects; i++) {
+        const rb_subject_t *s = &t->subjects[i];
+        if (job->target == NULL || strcmp(t->plan->targets[s->target]->name, job->target) != 0)
+            continue;
+        known = true;
+        if (check_region(job, s, err) != 0)
+            return -1;
+    }
+    if (!known)
+        return rb_err_set(err, RB_ERR_INPUT, "job '%s': the plan has no target '%s'",
+                          job->name == NULL ? "" : job->name,
+                          job->target == NULL ? "" : job->target);
+    return 0;
+}
+
+static int resolve(rb_targets_t *t, rb_err_t *err)
+{
+    const Rackbench__Plan *plan = t->plan;
+    for (uint32_t i = 0; i < plan->n_targets; i++) {
+        const Rackbench__Target *target = plan->targets[i];
+        if (load_in_plan(plan, target->name) == UNUSED)
+            continue;
+        if ((target->n_devices > 0 ? resolve_devices : resolve_files)(t, i, err) != 0)
+            return rb_err_wrap(err, "target '%s'", target->name);
+    }
+    for (size_t i = 0; i < plan->n_phases; i++)
+        for (size_t j = 0; j < plan->phases[i]->n_jobs; j++)
+            if (check_job(t, plan->phases[i]->jobs[j], err) != 0)
+                return -1;
+    return rb_file_room(t->subjects, t->nsubjects, plan, err);
+}
+
+rb_targets_t *rb_targets_new(const Rackbench__Plan *plan, const char *host,
+                             const rb_allowances_t *allowances, rb_err_t *err)
+{
+    RB_AUTO(rb_targets_destroy) rb_targets_t *t = rb_calloc(1, sizeof(*t));
+    t->plan = plan;
+    t->host = host;
+    t->allowances = allowances;
+    t->loaded = rb_calloc(1, sizeof(*t->loaded));
+    rackbench__loaded__init(t->loaded);
+    return resolve(t, err) == 0 ? RB_MOVE(t) : NULL;
+}
+
+void rb_targets_destroy(rb_targets_t **targets)
+{
+    rb_targets_t *t = *targets;
+    *targets = NULL;
+    if (t == NULL)
+        return;
+    rackbench__loaded__free_unpacked(t->loaded, NULL);
+    free(t->subjects);
+    free(t->answer);
+    free(t);
+}
+
+const Rackbench__Loaded *rb_targets_loaded(const rb_targets_t *targets)
+{
+    return targets->loaded;
+}
+
+/* ---- a phase ---- */
+
+static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase, rb_subject_t *s,
+                      rb_err_t *err)
+{
+    const Rackbench__Target *target = t->plan->targets[s->target];
+    if (!s->is_device) {
+        if (rb_file_look(s, err) != 0)
+            return -1;
+        bool make = s->needs_layout && target->directory == NULL;
+        return make ? rb_file_make_directory(t->allowances->scratch, err) : 0;
+    }
+    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(s->path, err);
+    if (drive == NULL)
+        return -1;
+    if (drive->size_bytes != s->size_bytes)
+        return rb_err_set(err, RB_ERR_INPUT, "%s: its size changed since the plan was loaded",
+                          s->path);
+    rb_guard_verdict_t v = judge(t, drive, target->name, phase);
+    return v.outcome == RB_GUARD_REFUSED ? rb_err_set(err, RB_ERR_UNSAFE, "%s", v.text) : 0;
+}
+
+int rb_targets_phase(rb_targets_t *targets, uint32_t phase, const rb_subject_t **ret_subjects,
+                     size_t *ret_n, rb_err_t *err)
+{
+    const Rackbench__Plan *plan = targets->plan;
+    if (phase >= plan->n_phases)
+        return rb_err_set(err, RB_ERR_INPUT, "phase %u: the plan has %zu", phase, plan->n_phases);
+    free(targets->answer);
+    targets->answer = NULL;
+    targets->nanswer = 0;
+    for (size_t i = 0; i < targets->nsubjects; i++) {
+        rb_subject_t s = targets->subjects[i];
+        const char *target = plan->targets[s.target]->name;
+        if (load_in_phase(plan->phases[phase], target) == UNUSED)
+            continue;
+        if (look_again(targets, plan->phases[phase], &s, err) != 0)
+            return rb_err_wrap(err, "target '%s'", target);
+        *RB_PUSH(targets->answer, targets->nanswer) = s;
+    }
+    *ret_subjects = targets->answer;
+    *ret_n = targets->nanswer;
+    return 0;
+}
+
+static bool is_missing(const char *directory)
+{
+    struct stat st;
+    return directory != NULL && stat(directory, &st) != 0 && errno == ENOENT;
+}
+
+int rb_targets_clean(const Rackbench__Plan *plan, const char *host,
+                     const rb_allowances_t *allowances, rb_cleaned_t *ret, rb_err_t *err)
+{
+    *ret = (rb_cleaned_t){0};
+    for (size_t i = 0; i < plan->n_targets; i++) {
+        const Rackbench__Target *target = plan->targets[i];
+        rb_file_place_t place;
+        if (target->n_devices > 0 || is_missing(target->directory))
+            continue;
+        if (rb_file_place(target, host, allowances, &place, err) != 0 ||
+            rb_file_clean(&place, ret, err) != 0)
+            return rb_err_wrap(err, "target '%s'", target->name);
+    }
+    return 0;
+}
