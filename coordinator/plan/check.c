@@ -1,0 +1,187 @@
+#include "coordinator/plan/check.h"
+
+#include "coordinator/plan/check_rules.h"
+
+#define ASK(s, rules)        rb_rules_ask(s, rules, RB_LEN(rules))
+#define RANGES(s, msg, list) rb_ranges_ask(s, &(msg)->base, list, RB_LEN(list))
+
+static rb_slot_t list_of(const ProtobufCMessage *msg, const char *key)
+{
+    const ProtobufCFieldDescriptor *field = rb_schema_field(msg->descriptor, key);
+    RB_ASSERT(field);
+    return (rb_slot_t){(ProtobufCMessage *)(uintptr_t)msg, field};
+}
+
+/* ---- target ---- */
+
+static const rb_range_t target_ranges[] = {
+    {"files", 1, RB_MAX_DRIVES},
+    {"size", 4096, RB_MAX_RANGE_BYTES},
+};
+
+static int target_is_one_kind(const rb_scope_t *s)
+{
+    const Rackbench__Target *t = s->target;
+    if (t->n_devices && t->directory)
+        return rb_rule_fail(s, "devices", "target '%s' has both directory and devices; keep one",
+                            t->name);
+    if (t->n_devices && (t->has_files || t->has_size_bytes))
+        return rb_rule_fail(s, t->has_files ? "files" : "size_bytes",
+                            "target '%s': files and size are for files, and this target is "
+                            "devices; leave them out (a job's size limits its region)",
+                            t->name);
+    return 0;
+}
+
+static int target_has_size(const rb_scope_t *s)
+{
+    if (s->target->n_devices || s->target->has_size_bytes)
+        return 0;
+    return rb_rule_fail(s, NULL,
+                        "target '%s' needs the size of its files; add size: 1GiB (or devices: "
+                        "[...] for drives)",
+                        s->target->name);
+}
+
+static int target_directory_is_absolute(const rb_scope_t *s)
+{
+    const char *directory = s->target->directory;
+    if (!directory || *directory == '/')
+        return 0;
+    return rb_rule_fail(s, "directory",
+                        "directory: '%.64s' is relative; a path from / is right, on every host",
+                        directory);
+}
+
+static int target_devices(const rb_scope_t *s)
+{
+    const Rackbench__Target *t = s->target;
+    if (t->n_devices > RB_MAX_DRIVES)
+        return rb_rule_fail(s, "devices", "%zu devices; at most %d are right", t->n_devices,
+                            RB_MAX_DRIVES);
+    for (size_t i = 0; i < t->n_devices; i++)
+        if (*t->devices[i] == '\0')
+            return rb_rule_fail(s, "devices", "devices: an empty path; leave it out");
+    return 0;
+}
+
+static rb_rule_t *const target_rules[] = {target_is_one_kind, target_has_size,
+                                          target_directory_is_absolute, target_devices};
+
+/* ---- phase ---- */
+
+static int phase_has_jobs(const rb_scope_t *s)
+{
+    if (s->phase->n_jobs == 0)
+        return rb_rule_fail(s, NULL, "phase '%s' has no jobs; add jobs: [{rw: randread}]",
+                            s->phase->name);
+    if (s->phase->n_jobs > RB_MAX_JOBS)
+        return rb_rule_fail(s, "jobs", "phase '%s' has %zu jobs; at most %d are right",
+                            s->phase->name, s->phase->n_jobs, RB_MAX_JOBS);
+    return rb_names_ask(s, list_of(&s->phase->base, "jobs"), "job");
+}
+
+/* All jobs of a phase share one measured interval. */
+static int phase_jobs_agree(const rb_scope_t *s)
+{
+    const Rackbench__Job *first = s->phase->jobs[0];
+    for (size_t i = 1; i < s->phase->n_jobs; i++) {
+        const Rackbench__Job *job = s->phase->jobs[i];
+        const char *differs = NULL;
+        if (job->runtime_ns != first->runtime_ns)
+            differs = "runtime";
+        else if (job->ramp_time_ns != first->ramp_time_ns)
+            differs = "ramp_time";
+        if (!differs)
+            continue;
+        RB_AUTO(rb_free_str) char *key = rb_asprintf("jobs.%zu.%s_ns", i, differs);
+        return rb_rule_fail(s, key,
+                            "jobs '%s' and '%s' of phase '%s' differ in %s; give both the same, or "
+                            "put them in separate phases",
+                            first->name, job->name, s->phase->name, differs);
+    }
+    return 0;
+}
+
+static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree};
+
+/* ---- plan ---- */
+
+static const rb_range_t plan_ranges[] = {
+    {"min_hosts", 1, RB_MAX_HOSTS},
+    {"interval", 10 * RB_NS_PER_MS, 60 * RB_NS_PER_S},
+    {"lease", 500 * RB_NS_PER_MS, 600 * RB_NS_PER_S},
+};
+
+static int plan_names(const rb_scope_t *s)
+{
+    if (rb_name_ask(s, "name", "plan", s->plan->name) != 0 ||
+        rb_names_ask(s, list_of(&s->plan->base, "targets"), "target") != 0)
+        return -1;
+    return rb_names_ask(s, list_of(&s->plan->base, "phases"), "phase");
+}
+
+static int plan_counts(const rb_scope_t *s)
+{
+    if (s->plan->n_phases == 0)
+        return rb_rule_fail(s, "phases", "the plan has no phases; add phases: [{jobs: [...]}]");
+    if (s->plan->n_phases > RB_MAX_PHASES)
+        return rb_rule_fail(s, "phases", "%zu phases; at most %d are right", s->plan->n_phases,
+                            RB_MAX_PHASES);
+    if (s->plan->n_targets > RB_MAX_TARGETS)
+        return rb_rule_fail(s, "targets", "%zu targets; at most %d are right", s->plan->n_targets,
+                            RB_MAX_TARGETS);
+    return 0;
+}
+
+static int plan_host_loss(const rb_scope_t *s)
+{
+    if (!s->plan->has_min_hosts || s->plan->on_host_loss == RACKBENCH__PLAN__ON_HOST_LOSS__continue)
+        return 0;
+    return rb_rule_fail(s, "min_hosts",
+                        "min_hosts needs on_host_loss: continue (with abort, no host may be lost)");
+}
+
+static rb_rule_t *const plan_rules[] = {plan_counts, plan_names, plan_host_loss};
+
+/* ---- the walk ---- */
+
+static int check_target(const rb_scope_t *plan, size_t index)
+{
+    rb_scope_t s = *plan;
+    s.target = s.plan->targets[index];
+    snprintf(s.path, sizeof(s.path), "targets.%zu", index);
+    return RANGES(&s, s.target, target_ranges) != 0 ? -1 : ASK(&s, target_rules);
+}
+
+static int check_phase(const rb_scope_t *plan, size_t index)
+{
+    rb_scope_t s = *plan;
+    s.phase = s.plan->phases[index];
+    snprintf(s.path, sizeof(s.path), "phases.%zu", index);
+    if (ASK(&s, phase_rules) != 0)
+        return -1;
+    for (size_t i = 0; i < s.phase->n_jobs; i++) {
+        rb_scope_t inner = s;
+        inner.job = s.phase->jobs[i];
+        inner.target = inner.job->target ? rb_target_find(s.plan, inner.job->target) : NULL;
+        snprintf(inner.path, sizeof(inner.path), "phases.%zu.jobs.%zu", index, i);
+        if (rb_check_job(&inner) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int rb_plan_check(const Rackbench__Plan *plan, const rb_places_t *places, rb_err_t *err)
+{
+    rb_scope_t s = {.plan = plan, .places = places, .err = err};
+    if (RANGES(&s, plan, plan_ranges) != 0 || ASK(&s, plan_rules) != 0)
+        return -1;
+    for (size_t i = 0; i < plan->n_targets; i++)
+        if (check_target(&s, i) != 0)
+            return -1;
+    for (size_t i = 0; i < plan->n_phases; i++)
+        if (check_phase(&s, i) != 0)
+            return -1;
+    return 0;
+}

@@ -1,0 +1,173 @@
+#include <inttypes.h>
+
+#include "common/units.h"
+#include "coordinator/plan/check_rules.h"
+#include "coordinator/plan/nearest.h"
+#include "coordinator/plan/resolve.h"
+
+#define YEAR_NS (365 * 24 * 3600 * RB_NS_PER_S)
+
+/* What direct I/O needs at least; an agent knows what its drive needs. */
+enum { SECTOR_BYTES = 512 };
+
+static const rb_range_t ranges[] = {
+    {"rwmixread", 0, 100},
+    {"bs", 1, RB_GIB}, /* the kernel moves at most 2 GiB in one operation */
+    {"iodepth", 1, RB_MAX_IODEPTH},
+    {"numjobs", 1, RB_MAX_WORKERS},
+    {"size", 1, RB_MAX_RANGE_BYTES},
+    {"offset", 0, RB_MAX_RANGE_BYTES},
+    {"runtime", RB_NS_PER_MS, YEAR_NS},
+    {"ramp_time", 0, YEAR_NS},
+    {"io_size", 1, UINT64_MAX},
+    {"number_ios", 1, UINT64_MAX},
+    {"rate_iops", 1, 1000000000}, /* one a nanosecond, the clock's resolution */
+};
+
+static int has_target(const rb_scope_t *s)
+{
+    if (s->target)
+        return 0;
+    const Rackbench__Plan *plan = s->plan;
+    const char *wanted = s->job->target ? s->job->target : "";
+    rb_nearest_t nearest = {.word = wanted};
+    char list[256] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < plan->n_targets; i++) {
+        rb_nearest_try(&nearest, plan->targets[i]->name);
+        if (length < sizeof(list))
+            length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "",
+                                       plan->targets[i]->name);
+    }
+    if (plan->n_targets == 0)
+        return rb_rule_fail(s, "target", "job '%s' has no target; add targets: {s: {size: 1GiB}}",
+                            s->job->name);
+    if (!s->job->target)
+        return rb_rule_fail(s, NULL, "job '%s' names no target; add target: one of %s",
+                            s->job->name, list);
+    if (nearest.best)
+        return rb_rule_fail(s, "target", "unknown target '%.64s'; did you mean '%s'?", wanted,
+                            nearest.best);
+    return rb_rule_fail(s, "target", "unknown target '%.64s'; one of %s is right", wanted, list);
+}
+
+static int may_write(const rb_scope_t *s)
+{
+    if (!rb_rw_writes(s->job->rw) || !s->target->n_devices || s->phase->destructive)
+        return 0;
+    return rb_rule_fail(s, "rw",
+                        "job '%s' writes to the devices of target '%s', which destroys what is on "
+                        "them; if that is meant, add destructive: true to phase '%s'",
+                        s->job->name, s->target->name, s->phase->name);
+}
+
+static int mixes(const rb_scope_t *s)
+{
+    if (!s->job->has_rwmixread || rb_rw_mixes(s->job->rw))
+        return 0;
+    return rb_rule_fail(s, "rwmixread", "rwmixread needs rw: rw or rw: randrw");
+}
+
+static int is_aligned(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    bool bs = job->bs_bytes % SECTOR_BYTES != 0;
+    if (!job->direct || (!bs && job->offset_bytes % SECTOR_BYTES == 0))
+        return 0;
+    char got[RB_FMT_SIZE];
+    return rb_rule_fail(
+        s, bs ? "bs_bytes" : "offset_bytes",
+        "%s: %s is no multiple of 512, which direct I/O needs; round it, or set direct: false",
+        bs ? "bs" : "offset",
+        rb_fmt_bytes_exact(got, sizeof(got), bs ? job->bs_bytes : job->offset_bytes));
+}
+
+/* Bytes of the job's region, or 0 where only an agent knows. */
+static uint64_t region_bytes(const rb_scope_t *s)
+{
+    if (s->job->has_size_bytes)
+        return s->job->size_bytes;
+    return s->target->has_size_bytes ? s->target->size_bytes - s->job->offset_bytes : 0;
+}
+
+static int fits_file(const rb_scope_t *s)
+{
+    const Rackbench__Target *t = s->target;
+    const Rackbench__Job *job = s->job;
+    if (!t->has_size_bytes)
+        return 0;
+    char offset[RB_FMT_SIZE], size[RB_FMT_SIZE], file[RB_FMT_SIZE];
+    rb_fmt_bytes_exact(offset, sizeof(offset), job->offset_bytes);
+    rb_fmt_bytes_exact(size, sizeof(size), job->size_bytes);
+    rb_fmt_bytes_exact(file, sizeof(file), t->size_bytes);
+    if (job->offset_bytes >= t->size_bytes)
+        return rb_rule_fail(s, "offset_bytes",
+                            "offset: %s is beyond the end of target '%s', whose files have %s",
+                            offset, t->name, file);
+    if (job->has_size_bytes && job->size_bytes > t->size_bytes - job->offset_bytes)
+        return rb_rule_fail(s, "size_bytes",
+                            "offset %s + size %s is beyond the end of target '%s', whose files "
+                            "have %s; make the region smaller or the files larger",
+                            offset, size, t->name, file);
+    return 0;
+}
+
+static int fits_block(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    uint64_t region = region_bytes(s);
+    char bs[RB_FMT_SIZE], have[RB_FMT_SIZE];
+    rb_fmt_bytes_exact(bs, sizeof(bs), job->bs_bytes);
+    rb_fmt_bytes_exact(have, sizeof(have), region);
+    if (region && job->bs_bytes > region)
+        return rb_rule_fail(s, "bs_bytes", "bs: %s is more than the region of %s; make it smaller",
+                            bs, have);
+    bool split =
+        rb_rw_is_sequential(job->rw) && job->seq_layout == RACKBENCH__SEQ_LAYOUT__KIND__region;
+    if (region && split && region / job->numjobs < job->bs_bytes)
+        return rb_rule_fail(s, "numjobs",
+                            "numjobs: %" PRIu32 " workers share the region of %s, less than one bs "
+                            "of %s each; take fewer, or seq_layout: same",
+                            job->numjobs, have, bs);
+    return 0;
+}
+
+static int bounds(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    if (job->ramp_time_ns && !job->has_runtime_ns)
+        return rb_rule_fail(s, "ramp_time_ns",
+                            "ramp_time needs runtime: a phase bound by its work has no ramp");
+    if (job->has_io_size_bytes && job->io_size_bytes < job->bs_bytes)
+        return rb_rule_fail(s, "io_size_bytes", "io_size is less than one bs; make it larger");
+    return 0;
+}
+
+static int workers(const rb_scope_t *s)
+{
+    uint64_t drives = s->target->n_devices ? 1 : s->target->files;
+    uint64_t count = drives * s->job->numjobs;
+    if (count <= RB_MAX_WORKERS)
+        return 0;
+    return rb_rule_fail(s, "numjobs",
+                        "numjobs: %" PRIu32 " on each of %" PRIu64 " files makes %" PRIu64
+                        " workers on a host; at most %d are right",
+                        s->job->numjobs, drives, count, RB_MAX_WORKERS);
+}
+
+static int labels(const rb_scope_t *s)
+{
+    const ProtobufCMessage *msg = &s->job->base;
+    rb_slot_t on = {(ProtobufCMessage *)(uintptr_t)msg, rb_schema_field(msg->descriptor, "on")};
+    return rb_unique_ask(s, on, "label");
+}
+
+static rb_rule_t *const rules[] = {has_target, may_write, mixes,   is_aligned, fits_file,
+                                   fits_block, bounds,    workers, labels};
+
+int rb_check_job(const rb_scope_t *s)
+{
+    if (rb_ranges_ask(s, &s->job->base, ranges, RB_LEN(ranges)) != 0)
+        return -1;
+    return rb_rules_ask(s, rules, RB_LEN(rules));
+}

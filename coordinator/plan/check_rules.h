@@ -1,0 +1,46 @@
+/* check_rules.h - what the tables of rules in check*.c share. */
+#pragma once
+
+#include "coordinator/plan/check.h"
+#include "coordinator/plan/schema.h"
+
+/* Where a rule is asked. Pointers below the level in question are NULL. */
+typedef struct {
+    const Rackbench__Plan *plan;
+    const Rackbench__Target *target; /* in job rules: the job's target */
+    const Rackbench__Phase *phase;
+    const Rackbench__Job *job;
+    char path[64]; /* of the target, phase or job; "" for the plan */
+    const rb_places_t *places;
+    rb_err_t *err;
+} rb_scope_t;
+
+/* 0, or rb_rule_fail's -1. */
+typedef int rb_rule_t(const rb_scope_t *s);
+
+/* Largest file, region and offset: sums of two stay far below 64 bits. */
+#define RB_MAX_RANGE_BYTES (1ull << 60)
+
+/* A number that must lie in [min, max] where it is set. */
+typedef struct {
+    const char *key;
+    uint64_t min, max;
+} rb_range_t;
+
+/* Sets err at the place of the scope's key (NULL: of the scope itself). Returns -1. */
+int rb_rule_fail(const rb_scope_t *s, const char *key, const char *fmt, ...) RB_PRINTF(3, 4);
+int rb_rules_ask(const rb_scope_t *s, rb_rule_t *const *rules, size_t n);
+int rb_ranges_ask(const rb_scope_t *s, const ProtobufCMessage *msg, const rb_range_t *ranges,
+                  size_t n);
+/* The `name`s in a list of messages: none is empty, no two are equal. what is the kind of thing:
+ * "job". */
+int rb_unique_ask(const rb_scope_t *s, rb_slot_t list, const char *what);
+/* ... and each is good by rb_name_ask, too. */
+int rb_names_ask(const rb_scope_t *s, rb_slot_t list, const char *what);
+/* A name is not empty, at most RB_MAX_NAME bytes, without '/' and control characters, not . or ..
+ */
+int rb_name_ask(const rb_scope_t *s, const char *key, const char *what, const char *name);
+const Rackbench__Target *rb_target_find(const Rackbench__Plan *plan, const char *name);
+
+/* Ranges and rules of one job; s->target may be NULL. */
+int rb_check_job(const rb_scope_t *s);

@@ -1,0 +1,48 @@
+/* resolve.h - fills every default into a plan, so that agents and reports need none of their own.
+ *
+ * After rb_plan_resolve
+ *   plan    name, on_host_loss (abort), interval 1s, max_skew 1ms, lease 3s, randseed 1 and
+ *           strict_skew false are set; min_hosts only where the plan gives it.
+ *   target  has devices, or else files (1) and size; directory unset = the agent's scratch
+ * directory. phase   has a name (phase0, phase1, ...) and destructive; `defaults` went into its
+ * jobs. job     has name (j0, j1, ...), target, rw (read), bs 4KiB, iodepth 1, numjobs 1, offset 0,
+ *           direct true, seq_layout region; rwmixread 50 if rw is rw or randrw and only then.
+ *           The rest stays unset where the plan says nothing:
+ *             size        unset = from offset to the end of the file or device
+ *             runtime     unset = until the work is done; ramp_time unset = 0
+ *             io_size, number_ios   unset = no such bound
+ *             runtime, io_size and number_ios all unset = each worker does its region once: with
+ *                 seq_layout region a sequential worker's region is its share of the job's
+ *                 (1/numjobs), else the job's whole region
+ *             rate_iops   unset = closed loop
+ *
+ * Any thread; no state.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "coordinator/plan/place.h"
+#include "rackbench.pb-c.h"
+
+/* Fills in and then checks (check.h): a plan for which this returns 0 can be sent. RB_ERR_INPUT
+ * names the place of what breaks a rule. places may be NULL. */
+int rb_plan_resolve(Rackbench__Plan *plan, const rb_places_t *places, rb_err_t *err);
+
+/* Names the phases and jobs that have no name; part of rb_plan_resolve. */
+void rb_plan_name_all(Rackbench__Plan *plan);
+
+/* May a job of this mode write? */
+static inline bool rb_rw_writes(Rackbench__Rw__Mode rw)
+{
+    return rw != RACKBENCH__RW__MODE__read && rw != RACKBENCH__RW__MODE__randread;
+}
+/* Does it mix reads and writes? */
+static inline bool rb_rw_mixes(Rackbench__Rw__Mode rw)
+{
+    return rw == RACKBENCH__RW__MODE__rw || rw == RACKBENCH__RW__MODE__randrw;
+}
+static inline bool rb_rw_is_sequential(Rackbench__Rw__Mode rw)
+{
+    return rw == RACKBENCH__RW__MODE__read || rw == RACKBENCH__RW__MODE__write ||
+           rw == RACKBENCH__RW__MODE__rw;
+}
