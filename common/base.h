@@ -62,6 +62,7 @@ enum {
     RB_MAX_IODEPTH = 4096,
     RB_MAX_NAME = 255,               /* bytes of a host, target, job, phase name */
     RB_MAX_TEXT = 500,               /* bytes of an error or event text */
-    RB_MAX_FRAME = 16 * 1024 * 1024, /* bytes of one frame */
+    RB_MAX_FRAME = 64 * 1024 * 1024, /* bytes of a frame's payload */
+    RB_MAX_CELLS = 1024, /* of one window row: jobs x drives x kinds of operation on a host */
     RB_MAX_OUTBOX = 64 * 1024 * 1024 /* bytes of rows an agent holds unacknowledged */
 };

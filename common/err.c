@@ -13,6 +13,18 @@ int rb_err_set(rb_err_t *err, rb_code_t code, const char *fmt, ...)
     return -1;
 }
 
+/* ": tail" behind the first n bytes, as far as there is room. */
+static void append(rb_err_t *err, int n, const char *tail)
+{
+    size_t at = n < 0 ? 0 : (size_t)n, room = sizeof(err->text) - 1;
+    if (at + 2 > room)
+        return;
+    size_t size = RB_MIN(strlen(tail), room - at - 2);
+    memcpy(err->text + at, ": ", 2);
+    memcpy(err->text + at + 2, tail, size);
+    err->text[at + 2 + size] = '\0';
+}
+
 int rb_err_wrap(rb_err_t *err, const char *fmt, ...)
 {
     char old[sizeof(err->text)];
@@ -21,8 +33,7 @@ int rb_err_wrap(rb_err_t *err, const char *fmt, ...)
     va_start(ap, fmt);
     int n = vsnprintf(err->text, sizeof(err->text), fmt, ap);
     va_end(ap);
-    if (n >= 0 && (size_t)n < sizeof(err->text))
-        snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %s", old);
+    append(err, n, old);
     return -1;
 }
 
@@ -47,7 +58,6 @@ int rb_err_errno(rb_err_t *err, int errnum, const char *fmt, ...)
     int n = vsnprintf(err->text, sizeof(err->text), fmt, ap);
     va_end(ap);
     err->code = code_of(errnum);
-    if (n >= 0 && (size_t)n < sizeof(err->text))
-        snprintf(err->text + n, sizeof(err->text) - (size_t)n, ": %s", strerror(errnum));
+    append(err, n, strerror(errnum));
     return -1;
 }

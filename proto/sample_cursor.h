@@ -9,7 +9,6 @@
 #include "proto/sample.h"
 
 enum {
-    RB_MAX_CELLS = 65536,       /* per window row */
     RB_MAX_LABELS = 256,        /* of a host; also marks of a run */
     RB_MAX_ROW_TEXT = 4096,     /* bytes of a path or text */
     RB_MAX_ROW_DRIVES = 262144, /* per drives row: RB_MAX_TARGETS x RB_MAX_DRIVES */
