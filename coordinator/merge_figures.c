@@ -1,0 +1,84 @@
+#include "coordinator/merge.h"
+
+/* End of M as far as plan and coordinator fixed it [ns since T0]. */
+static uint64_t planned_end_ns(const rb_fold_t *fold, uint32_t phase)
+{
+    uint64_t runtime_ns = rb_fold_runtime_ns(fold, phase);
+    uint64_t end = runtime_ns > 0 ? rb_fold_ramp_ns(fold, phase) + runtime_ns : UINT64_MAX;
+    int64_t te_at_ns = fold->phases[phase].te_at_ns;
+    if (te_at_ns != INT64_MAX)
+        end = RB_MIN(end, (uint64_t)RB_MAX(te_at_ns, 0));
+    return end;
+}
+
+void rb_fold_window_time(const rb_fold_t *fold, uint32_t phase, const rb_window_t *window,
+                         uint64_t *ret_at_ns, uint64_t *ret_length_ns)
+{
+    uint64_t interval_ns = rb_fold_interval_ns(fold), ramp_ns = rb_fold_ramp_ns(fold, phase);
+    uint64_t at = window->index * interval_ns;
+    uint64_t end = (window->index + window->span) * interval_ns;
+    if (window->ramp)
+        end = RB_MIN(end, ramp_ns);
+    else {
+        at = RB_MAX(at, ramp_ns);
+        end = RB_MIN(end, planned_end_ns(fold, phase));
+    }
+    *ret_at_ns = at;
+    *ret_length_ns = end > at ? end - at : 0;
+}
+
+const rb_window_t *rb_fold_last_window(const rb_fold_t *fold, uint32_t phase)
+{
+    if (phase >= fold->nphases)
+        return NULL;
+    const rb_fold_phase_t *p = &fold->phases[phase];
+    for (size_t i = p->series.nwindows; i-- > 0;) {
+        const rb_window_t *w = &p->series.windows[i];
+        if (w->index + w->span <= p->complete)
+            return w;
+    }
+    return NULL;
+}
+
+int rb_member_start(const rb_member_t *member, rb_start_t *ret_start)
+{
+    rb_start_t s = {INT64_MAX, INT64_MAX, INT64_MIN};
+    for (size_t i = 0; i < member->nworkers; i++) {
+        const rb_row_worker_t *w = &member->workers[i];
+        if (w->first_submit_at_ns == INT64_MIN)
+            continue;
+        s.lateness_ns = RB_MIN(s.lateness_ns, w->first_submit_at_ns - w->first_due_at_ns);
+        s.first_io_ns = RB_MIN(s.first_io_ns, w->first_submit_at_ns);
+        s.last_first_io_ns = RB_MAX(s.last_first_io_ns, w->first_submit_at_ns);
+    }
+    if (s.last_first_io_ns == INT64_MIN)
+        return -1;
+    *ret_start = s;
+    return 0;
+}
+
+bool rb_fold_skew(const rb_fold_phase_t *phase, uint64_t *ret_skew_ns, uint64_t *ret_bound_ns)
+{
+    const rb_member_t *early = NULL, *late = NULL;
+    int64_t min = INT64_MAX, max = INT64_MIN;
+    for (size_t i = 0; i < phase->nmembers; i++) {
+        const rb_member_t *m = &phase->members[i];
+        rb_start_t s;
+        if (!m->takes_part || rb_member_start(m, &s) < 0)
+            continue;
+        if (early == NULL || s.lateness_ns < min) {
+            early = m;
+            min = s.lateness_ns;
+        }
+        if (late == NULL || s.lateness_ns >= max) {
+            late = m;
+            max = s.lateness_ns;
+        }
+    }
+    if (early == NULL)
+        return false;
+    *ret_skew_ns = (uint64_t)(max - min);
+    /* A single host is compared with its own clock. */
+    *ret_bound_ns = early == late ? 0 : early->bound_ns + late->bound_ns;
+    return true;
+}

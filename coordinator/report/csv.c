@@ -1,0 +1,74 @@
+#include "coordinator/report/csv.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static void put_text(FILE *out, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"')
+            fputc('"', out);
+        fputc(*c, out);
+    }
+    fputc('"', out);
+}
+
+typedef struct {
+    FILE *out;
+    const rb_result_t *result;
+    const rb_result_phase_t *phase;
+    const char *scope, *host;
+} csv_t;
+
+static void put_op(const csv_t *csv, const rb_window_t *w, rb_op_t kind)
+{
+    const rb_window_op_t *op = w->op[kind];
+    uint64_t at_ns, length_ns;
+    rb_fold_window_time(csv->result->fold, csv->phase->index, w, &at_ns, &length_ns);
+    double seconds = (double)length_ns / RB_NS_PER_S;
+    put_text(csv->out, csv->phase->name);
+    fprintf(csv->out, ",%s,", csv->scope);
+    put_text(csv->out, csv->host);
+    fprintf(csv->out, ",%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, rb_op_names[kind],
+            rb_part_names[rb_result_window_part(csv->result, csv->phase, w)], w->index, w->span,
+            at_ns, length_ns);
+    fprintf(csv->out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%.3f", op->ops, op->bytes,
+            op->errors, seconds > 0 ? (double)op->ops / seconds : 0,
+            seconds > 0 ? (double)op->bytes / seconds : 0);
+    fprintf(csv->out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+            rb_window_quantile(op, 0.5), rb_window_quantile(op, 0.99), op->inflight,
+            op->oldest_inflight_ns);
+}
+
+static void put_series(const csv_t *csv, const rb_series_t *series)
+{
+    for (size_t i = 0; i < series->nwindows; i++)
+        for (rb_op_t op = 0; op < RB_OP_COUNT; op++)
+            if (series->windows[i].op[op] != NULL)
+                put_op(csv, &series->windows[i], op);
+}
+
+int rb_report_csv(FILE *out, const rb_result_t *result, rb_err_t *err)
+{
+    errno = 0;
+    fputs("phase,scope,host,op,part,window,span,at_ns,length_ns,ops,bytes,errors,iops,bytes_per_s,"
+          "response_p50_ns,response_p99_ns,inflight,oldest_inflight_ns\n",
+          out);
+    for (size_t i = 0; i < result->nphases; i++) {
+        csv_t csv = {out, result, &result->phases[i], "cluster", "cluster"};
+        put_series(&csv, csv.phase->series);
+        csv.scope = "host";
+        for (size_t h = 0; h < csv.phase->nhosts; h++) {
+            csv.host = csv.phase->hosts[h].name;
+            put_series(&csv, csv.phase->hosts[h].series);
+        }
+    }
+    if (fflush(out) != 0 || ferror(out))
+        return rb_err_errno(err, errno != 0 ? errno : EIO, "writing the series as CSV");
+    return 0;
+}

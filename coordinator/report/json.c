@@ -1,0 +1,134 @@
+#include "coordinator/report/json.h"
+#include "coordinator/report/json_parts.h"
+
+#include <errno.h>
+#include <time.h>
+
+static json_t *run_json(const rb_result_t *result)
+{
+    char started[32];
+    time_t at = (time_t)(result->started_wall_ns / RB_NS_PER_S);
+    struct tm tm;
+    gmtime_r(&at, &tm);
+    strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    json_t *marks = json_array();
+    for (size_t i = 0; i < result->nmarks; i++)
+        json_array_append_new(marks, rb_json_text(result->marks[i]));
+    json_t *run = json_object();
+    json_object_set_new(run, "id", rb_json_text(result->id));
+    json_object_set_new(run, "name", rb_json_text(result->name));
+    json_object_set_new(run, "started", json_string(started));
+    json_object_set_new(run, "seconds", json_real(result->seconds));
+    json_object_set_new(run, "status", rb_json_text(result->status));
+    json_object_set_new(run, "marks", marks);
+    return run;
+}
+
+static json_t *drive_json(const Rackbench__Drive *drive)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "path", rb_json_text(drive->path));
+    json_object_set_new(o, "model", rb_json_text(drive->model));
+    json_object_set_new(o, "serial", rb_json_text(drive->serial));
+    json_object_set_new(o, "size_bytes", rb_json_u64(drive->size_bytes));
+    json_object_set_new(o, "logical_block_bytes", rb_json_u64(drive->logical_block_bytes));
+    json_object_set_new(o, "rotational", json_boolean(drive->rotational));
+    return o;
+}
+
+static void set_inventory(json_t *o, const Rackbench__Inventory *inventory)
+{
+    json_t *drives = json_array();
+    for (size_t i = 0; i < inventory->n_drives; i++)
+        json_array_append_new(drives, drive_json(inventory->drives[i]));
+    json_object_set_new(o, "drives", drives);
+    json_object_set_new(o, "hostname", rb_json_text(inventory->hostname));
+    json_object_set_new(o, "kernel", rb_json_text(inventory->kernel));
+    json_object_set_new(o, "cpu_model", rb_json_text(inventory->cpu_model));
+    json_object_set_new(o, "cpus", rb_json_u64(inventory->cpus));
+    json_object_set_new(o, "memory_bytes", rb_json_u64(inventory->memory_bytes));
+    json_object_set_new(o, "agent_version", rb_json_text(inventory->agent_version));
+}
+
+static json_t *labels_json(const rb_row_host_t *host)
+{
+    json_t *labels = json_object();
+    for (size_t i = 0; i < host->nlabels; i++) {
+        const char *equals = strchr(host->labels[i], '=');
+        size_t length =
+            equals != NULL ? (size_t)(equals - host->labels[i]) : strlen(host->labels[i]);
+        RB_AUTO(rb_free_str) char *key = rb_strndup(host->labels[i], length);
+        rb_json_set(labels, key, rb_json_text(equals != NULL ? equals + 1 : ""));
+    }
+    return labels;
+}
+
+static json_t *host_json(const rb_fold_host_t *host)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "name", rb_json_text(host->row.host.name));
+    json_object_set_new(o, "labels", labels_json(&host->row.host));
+    if (host->has_clock)
+        json_object_set_new(o, "clock",
+                            json_pack("{s:I,s:o,s:o,s:f}", "offset_ns",
+                                      (json_int_t)host->clock.offset_ns, "bound_ns",
+                                      rb_json_u64(host->clock.bound_ns), "rtt_ns",
+                                      rb_json_u64(host->clock.rtt_ns), "drift_ppm",
+                                      (double)host->clock.drift_ppb / 1000));
+    if (host->inventory != NULL)
+        set_inventory(o, host->inventory);
+    else
+        json_object_set_new(o, "drives", json_array());
+    return o;
+}
+
+static json_t *hosts_json(const rb_fold_t *fold)
+{
+    json_t *hosts = json_array();
+    for (size_t i = 0; i < fold->nhosts; i++)
+        if (fold->hosts[i].row.kind == RB_ROW_HOST)
+            json_array_append_new(hosts, host_json(&fold->hosts[i]));
+    return hosts;
+}
+
+json_t *rb_json_event(const rb_result_event_t *event)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "at_ns", json_integer(event->at_ns));
+    json_object_set_new(o, "host", rb_json_text(event->host));
+    if (event->phase != NULL)
+        json_object_set_new(o, "phase", rb_json_text(event->phase));
+    json_object_set_new(o, "kind", rb_json_text(event->kind));
+    json_object_set_new(o, "text", rb_json_text(event->text));
+    return o;
+}
+
+static json_t *document(const rb_result_t *result)
+{
+    json_t *prepares = json_array(), *phases = json_array(), *events = json_array();
+    for (size_t i = 0; i < result->nprepares; i++)
+        json_array_append_new(prepares, rb_json_prepare(&result->prepares[i]));
+    for (size_t i = 0; i < result->nphases; i++)
+        json_array_append_new(phases, rb_json_phase(result, &result->phases[i]));
+    for (size_t i = 0; i < result->nevents; i++)
+        json_array_append_new(events, rb_json_event(&result->events[i]));
+    json_t *root = json_object();
+    json_object_set_new(root, "rackbench", rb_json_text(result->version));
+    json_object_set_new(root, "run", run_json(result));
+    json_object_set_new(root, "hosts", hosts_json(result->fold));
+    json_object_set_new(root, "prepare", prepares);
+    json_object_set_new(root, "phases", phases);
+    json_object_set_new(root, "events", events);
+    return root;
+}
+
+int rb_report_json(FILE *out, const rb_result_t *result, rb_err_t *err)
+{
+    json_t *root = document(result);
+    errno = 0;
+    int rc = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+    json_decref(root);
+    if (rc < 0 || fputc('\n', out) == EOF || fflush(out) != 0)
+        return rb_err_errno(err, errno != 0 ? errno : EIO, "writing the result as JSON");
+    return 0;
+}

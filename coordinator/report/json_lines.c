@@ -1,0 +1,53 @@
+#include "coordinator/report/json_lines.h"
+#include "coordinator/report/json_parts.h"
+
+static json_t *line_of(const char *type)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "type", json_string(type));
+    return o;
+}
+
+static void put(FILE *out, json_t *o)
+{
+    json_dumpf(o, out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    fputc('\n', out);
+    fflush(out);
+    json_decref(o);
+}
+
+static json_t *phase_json(const rb_fold_t *fold, int32_t phase)
+{
+    const Rackbench__Phase *p = phase < 0 ? NULL : rb_fold_plan_phase(fold, (uint32_t)phase);
+    return rb_json_text(p == NULL ? NULL : p->name);
+}
+
+void rb_json_line_state(FILE *out, const char *word, const char *phase)
+{
+    json_t *o = line_of("state");
+    json_object_set_new(o, "state", rb_json_text(word));
+    json_object_set_new(o, "phase", rb_json_text(phase));
+    put(out, o);
+}
+
+void rb_json_line_window(FILE *out, const rb_fold_t *fold, uint32_t phase,
+                         const rb_window_t *window)
+{
+    json_t *o = line_of("window"), *w = rb_json_window(fold, phase, window);
+    json_object_set_new(o, "phase", phase_json(fold, (int32_t)phase));
+    json_object_update(o, w);
+    json_decref(w);
+    put(out, o);
+}
+
+void rb_json_line_event(FILE *out, const rb_fold_t *fold, const rb_fold_event_t *event)
+{
+    json_t *o = line_of("event");
+    json_object_set_new(o, "phase", phase_json(fold, event->phase));
+    if (!event->absolute)
+        json_object_set_new(o, "at_ns", json_integer(event->at_ns));
+    json_object_set_new(o, "host", rb_json_text(rb_fold_host_name(fold, event->host)));
+    json_object_set_new(o, "kind", rb_json_text(event->kind));
+    json_object_set_new(o, "text", rb_json_text(event->text));
+    put(out, o);
+}

@@ -1,0 +1,14 @@
+/* json_lines.h - one JSON object a line, for whoever follows a run with `--json-lines`. A door to
+ * jansson. Main thread. */
+#pragma once
+
+#include "coordinator/merge.h"
+
+/* {"type":"state","state":...,"phase":...}: what the run is doing. */
+void rb_json_line_state(FILE *out, const char *word, const char *phase);
+/* {"type":"window","phase":...,"at_ns":...}: a cluster window that every host has delivered. */
+void rb_json_line_window(FILE *out, const rb_fold_t *fold, uint32_t phase,
+                         const rb_window_t *window);
+/* {"type":"event","host":...,"kind":...,"text":...}; at_ns is since T0 of its phase, and absent for
+ * what the coordinator noted. */
+void rb_json_line_event(FILE *out, const rb_fold_t *fold, const rb_fold_event_t *event);

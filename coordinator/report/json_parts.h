@@ -1,0 +1,22 @@
+/* json_parts.h - what the JSON reporters share; nobody else includes this. Main thread. */
+#pragma once
+
+#include "coordinator/result.h"
+
+#include <jansson.h>
+
+/* New references. Text that is not UTF-8 has its odd bytes replaced by '?'. */
+json_t *rb_json_text(const char *text); /* NULL: null */
+json_t *rb_json_u64(uint64_t n);        /* capped at INT64_MAX, JSON's integers here */
+/* Sets a key that comes from outside; takes the reference. */
+void rb_json_set(json_t *object, const char *key, json_t *value);
+
+json_t *rb_json_stats(const rb_stats_t *stats);
+json_t *rb_json_named(const rb_named_stats_t *list, size_t n);
+json_t *rb_json_event(const rb_result_event_t *event);
+/* A phase; a prepare has neither interval, start nor series. */
+json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase);
+json_t *rb_json_prepare(const rb_result_phase_t *phase);
+json_t *rb_json_series(const rb_result_t *result, const rb_result_phase_t *phase);
+/* One window: at_ns, length_ns, ramp and an object per operation kind. */
+json_t *rb_json_window(const rb_fold_t *fold, uint32_t phase, const rb_window_t *window);

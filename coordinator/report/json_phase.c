@@ -1,0 +1,126 @@
+#include "coordinator/report/json_parts.h"
+
+static json_t *marks_json(const rb_result_phase_t *phase)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < phase->nmarks; i++)
+        json_array_append_new(list, json_string(phase->marks[i]));
+    return list;
+}
+
+static json_t *targets_json(const rb_result_host_t *host)
+{
+    json_t *targets = json_object();
+    for (size_t i = 0; i < host->ntargets; i++) {
+        const rb_result_target_t *t = &host->targets[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "total", rb_json_stats(&t->total));
+        json_object_set_new(o, "drives", rb_json_named(t->drives, t->ndrives));
+        rb_json_set(targets, t->name, o);
+    }
+    return targets;
+}
+
+static json_t *hosts_json(const rb_result_phase_t *phase)
+{
+    json_t *hosts = json_object();
+    for (size_t i = 0; i < phase->nhosts; i++) {
+        const rb_result_host_t *h = &phase->hosts[i];
+        json_t *o = json_object();
+        json_object_set_new(o, "total", rb_json_stats(&h->total));
+        json_object_set_new(o, "jobs", rb_json_named(h->jobs, h->njobs));
+        json_object_set_new(o, "targets", targets_json(h));
+        rb_json_set(hosts, h->name, o);
+    }
+    return hosts;
+}
+
+static json_t *kernel_json(const rb_result_phase_t *phase)
+{
+    static const char *const names[] = {"read", "write", "discard"};
+    json_t *kernel = json_object();
+    for (size_t i = 0; i < phase->nhosts; i++) {
+        const rb_result_host_t *h = &phase->hosts[i];
+        json_t *drives = json_object();
+        for (size_t k = 0; k < h->nkernels; k++) {
+            json_t *drive = json_object();
+            for (size_t op = 0; op < RB_LEN(names); op++)
+                json_object_set_new(drive, names[op],
+                                    json_pack("{s:o,s:o}", "ios",
+                                              rb_json_u64(h->kernels[k].op[op].ios), "sectors",
+                                              rb_json_u64(h->kernels[k].op[op].sectors)));
+            rb_json_set(drives, h->kernels[k].path, drive);
+        }
+        rb_json_set(kernel, h->name, drives);
+    }
+    return kernel;
+}
+
+static json_t *start_json(const rb_result_phase_t *phase)
+{
+    json_t *lateness = json_object(), *first = json_object(), *last = json_object();
+    for (size_t i = 0; i < phase->nhosts; i++) {
+        const rb_result_host_t *h = &phase->hosts[i];
+        if (!h->has_start)
+            continue;
+        rb_json_set(lateness, h->name, json_integer(h->start.lateness_ns));
+        rb_json_set(first, h->name, json_integer(h->start.first_io_ns));
+        rb_json_set(last, h->name, json_integer(h->start.last_first_io_ns));
+    }
+    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "skew_ns", rb_json_u64(phase->skew_ns), "bound_ns",
+                     rb_json_u64(phase->skew_bound_ns), "lateness_ns", lateness, "first_io_ns",
+                     first, "last_first_io_ns", last);
+}
+
+static json_t *interval_json(const rb_result_phase_t *phase)
+{
+    return json_pack("{s:o,s:o,s:f}", "start_ns", rb_json_u64(phase->start_ns), "end_ns",
+                     rb_json_u64(phase->end_ns), "common_share", phase->common_share);
+}
+
+static json_t *to_last_json(const rb_result_phase_t *phase)
+{
+    return json_pack("{s:f,s:o,s:o}", "seconds", phase->to_last_seconds, "ops",
+                     rb_json_u64(phase->to_last.ops), "bytes", rb_json_u64(phase->to_last.bytes));
+}
+
+/* What a measured phase and a prepare have in common. */
+static void set_scopes(json_t *o, const rb_result_phase_t *phase)
+{
+    json_object_set_new(o, "cluster", rb_json_stats(&phase->cluster));
+    json_object_set_new(o, "jobs", rb_json_named(phase->jobs, phase->njobs));
+    json_object_set_new(o, "groups", rb_json_named(phase->groups, phase->ngroups));
+    json_object_set_new(o, "hosts", hosts_json(phase));
+}
+
+json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "name", rb_json_text(phase->name));
+    json_object_set_new(o, "seconds", json_real(phase->seconds));
+    json_object_set_new(o, "marks", marks_json(phase));
+    json_object_set_new(o, "interval", interval_json(phase));
+    if (phase->has_start)
+        json_object_set_new(o, "start", start_json(phase));
+    set_scopes(o, phase);
+    json_object_set_new(o, "kernel", kernel_json(phase));
+    if (phase->by_count)
+        json_object_set_new(o, "to_last", to_last_json(phase));
+    if (phase->has_little)
+        json_object_set_new(o, "little", json_real(phase->little));
+    json_object_set_new(o, "series", rb_json_series(result, phase));
+    return o;
+}
+
+json_t *rb_json_prepare(const rb_result_phase_t *phase)
+{
+    json_t *o = json_object();
+    json_object_set_new(o, "name", rb_json_text(phase->name));
+    json_object_set_new(o, "kind", json_string("layout"));
+    json_object_set_new(o, "seconds", json_real(phase->seconds));
+    json_object_set_new(o, "files",
+                        json_pack("{s:o,s:o}", "laid_out", rb_json_u64(phase->laid_out), "reused",
+                                  rb_json_u64(phase->reused)));
+    set_scopes(o, phase);
+    return o;
+}

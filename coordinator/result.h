@@ -1,0 +1,132 @@
+/* result.h - the model of a result: every figure of result.json, computed from the fold.
+ *
+ * Pure: no I/O, no clock. Main thread. All formats (JSON, CSV, text) print this model and compute
+ * nothing of their own. Names, series and events borrow from the fold, which must outlive it.
+ * Percentiles come from the merged histogram of what they describe. Cost: one merge of each cell's
+ * histograms per scope that it belongs to (drive, target, host, job, group, cluster).
+ *
+ * Source of every definition: measurement.md ("what each figure means").
+ */
+#pragma once
+
+#include "coordinator/merge.h"
+
+enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 4 };
+
+typedef struct {
+    const char *key;   /* "p99_9" */
+    const char *title; /* "p99.9" */
+    uint32_t per_100k; /* 99900 */
+} rb_quantile_t;
+extern const rb_quantile_t rb_quantiles[RB_QUANTILES];
+
+/* A latency distribution. */
+typedef struct {
+    uint64_t count;
+    uint64_t min_ns, max_ns; /* 0 while count is 0 */
+    double mean_ns, stddev_ns;
+    uint64_t quantile_ns[RB_QUANTILES];
+    bool uncertain[RB_QUANTILES]; /* fewer than 10 operations beyond it */
+    bool censored[RB_QUANTILES];  /* operations in flight at Te could move it up */
+} rb_lat_t;
+
+typedef struct {
+    bool present; /* there were operations or errors */
+    uint64_t ops, bytes, errors;
+    double iops, bytes_per_s;
+    rb_lat_t service, response;
+} rb_op_stats_t;
+
+typedef struct {
+    rb_op_stats_t op[RB_OP_COUNT];
+    rb_count_t outside[RB_PART_COUNT][RB_OP_COUNT]; /* [RB_PART_MAIN] is zero */
+    uint64_t unfinished, oldest_unfinished_ns;
+    uint64_t offered_ops; /* open loop: due in M; 0 in a closed loop */
+    double offered_iops;
+    uint64_t turn_p50_ns, turn_p99_ns;
+    double cpu_share;
+} rb_stats_t;
+
+typedef struct {
+    const char *name; /* of a job or group, path of a drive */
+    rb_stats_t stats;
+} rb_named_stats_t;
+
+typedef struct {
+    const char *name;
+    rb_stats_t total;
+    size_t ndrives;
+    rb_named_stats_t *drives;
+} rb_result_target_t;
+
+typedef struct {
+    const char *path;
+    rb_kernel_counter_t op[3]; /* read, write, discard */
+    uint64_t our_sectors[3];   /* of this drive, all parts of the phase */
+} rb_result_kernel_t;
+
+typedef struct {
+    const char *name;
+    bool lost;
+    rb_stats_t total;
+    size_t njobs, ntargets, nkernels;
+    rb_named_stats_t *jobs;
+    rb_result_target_t *targets;
+    rb_result_kernel_t *kernels;
+    bool has_start;
+    rb_start_t start;
+    const rb_series_t *series;
+} rb_result_host_t;
+
+typedef struct {
+    const char *name;
+    uint32_t index; /* in the plan */
+    double seconds; /* |M| */
+    size_t nmarks;
+    const char *marks[RB_MAX_PHASE_MARKS];
+    uint64_t start_ns, end_ns; /* M [ns since T0] */
+    double common_share;
+    bool has_start;
+    uint64_t skew_ns, skew_bound_ns;
+    rb_stats_t cluster;
+    size_t njobs, ngroups, nhosts;
+    rb_named_stats_t *jobs, *groups;
+    rb_result_host_t *hosts;
+    bool by_count; /* cluster is `common`, and to_last stands beside it */
+    double to_last_seconds;
+    rb_count_t to_last;
+    bool closed_loop;
+    bool has_little;
+    double little; /* X R / N */
+    const rb_series_t *series;
+    uint32_t *series_hosts;    /* [series->nwindows] hosts that delivered the window */
+    uint32_t laid_out, reused; /* prepare: files */
+} rb_result_phase_t;
+
+typedef struct {
+    int64_t at_ns;     /* since T0 of the first phase that started */
+    const char *host;  /* NULL: the run */
+    const char *phase; /* NULL: none */
+    const char *kind, *text;
+} rb_result_event_t;
+
+typedef struct {
+    const rb_fold_t *fold;
+    const char *id, *name, *version, *status;
+    uint64_t started_wall_ns;
+    double seconds;
+    size_t nmarks;
+    const char **marks;
+    size_t nprepares, nphases, nevents;
+    rb_result_phase_t *prepares, *phases; /* prepares: layouts; no interval, start or series */
+    rb_result_event_t *events;
+    char **texts; /* [nphases] of the events made here; NULL where none */
+} rb_result_t;
+
+/* RB_ERR_INPUT when the fold has no RUN row (an empty journal). */
+rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err);
+void rb_result_destroy(rb_result_t **result);
+
+/* Part of a phase that a window is in: RAMP, MAIN, or DRAINED (after the common end). */
+rb_part_t rb_result_window_part(const rb_result_t *result, const rb_result_phase_t *phase,
+                                const rb_window_t *window);

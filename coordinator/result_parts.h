@@ -1,0 +1,31 @@
+/* result_parts.h - what the files of the result share; nobody else includes this. Main thread. */
+#pragma once
+
+#include "coordinator/result.h"
+
+/* What a figure describes: all of a phase, narrowed by whatever is not -1 (label: not NULL). */
+typedef struct {
+    const rb_fold_t *fold;
+    uint32_t phase;
+    bool layout;  /* what was written before the phase, not in it */
+    int64_t host; /* number */
+    int64_t job, target, drive;
+    const char *label;
+    double seconds; /* the rates' denominator */
+} rb_scope_t;
+
+/* Merged histograms of a scope; large, so one serves all scopes in turn. */
+typedef struct rb_summer rb_summer_t;
+rb_summer_t *rb_summer_new(void);
+void rb_summer_destroy(rb_summer_t **summer);
+void rb_summer_stats(rb_summer_t *summer, const rb_scope_t *scope, rb_stats_t *ret_stats);
+
+bool rb_scope_has_member(const rb_scope_t *scope, uint32_t host);
+bool rb_scope_has_place(const rb_scope_t *scope, uint32_t job, uint32_t target, uint32_t drive);
+
+/* Fills phase->seconds, interval, common_share, to_last. Returns the host that stopped first. */
+uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase);
+/* Fills marks, closed_loop and little; needs cluster. */
+void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase);
+/* Fills cluster, jobs, groups and hosts from the scope's phase. */
+void rb_result_scopes(rb_summer_t *summer, const rb_scope_t *scope, rb_result_phase_t *phase);

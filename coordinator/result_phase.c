@@ -1,0 +1,169 @@
+#include "coordinator/result_parts.h"
+
+/* Until when the host's workers all had work [ns since T0]; UINT64_MAX: to the end of M. */
+static uint64_t running_until_ns(const rb_fold_t *fold, uint32_t phase, const rb_member_t *m)
+{
+    uint64_t until = UINT64_MAX;
+    for (size_t i = 0; i < m->nworkers; i++)
+        if (m->workers[i].finished)
+            until = RB_MIN(until, (uint64_t)RB_MAX(m->workers[i].done_at_ns, 0));
+    if (m->lost || (m->nworkers == 0 && !fold->phases[phase].over))
+        until = RB_MIN(until, m->delivered * rb_fold_interval_ns(fold));
+    return until;
+}
+
+/* Behind the last completion of all workers; UINT64_MAX while one has not done all its work. */
+static uint64_t all_done_ns(const rb_fold_phase_t *p)
+{
+    int64_t last_ns = -1;
+    for (size_t i = 0; i < p->nmembers; i++)
+        for (size_t k = 0; k < p->members[i].nworkers; k++) {
+            const rb_row_worker_t *w = &p->members[i].workers[k];
+            last_ns = w->finished ? RB_MAX(last_ns, w->done_at_ns) : INT64_MAX - 1;
+        }
+    return p->over && last_ns >= 0 ? (uint64_t)last_ns + 1 : UINT64_MAX;
+}
+
+static uint64_t end_of_m_ns(const rb_fold_t *fold, uint32_t phase)
+{
+    const rb_fold_phase_t *p = &fold->phases[phase];
+    uint64_t runtime_ns = rb_fold_runtime_ns(fold, phase), interval_ns = rb_fold_interval_ns(fold);
+    uint64_t end = runtime_ns > 0 ? rb_fold_ramp_ns(fold, phase) + runtime_ns : UINT64_MAX;
+    if (p->te_at_ns != INT64_MAX)
+        end = RB_MIN(end, (uint64_t)RB_MAX(p->te_at_ns, 0));
+    /* Work that ended inside the last common window filled only a part of it. */
+    if (p->by_count)
+        return RB_MIN(end, RB_MIN(p->common_end * interval_ns, all_done_ns(p)));
+    if (!p->over) {
+        uint64_t delivered = 0;
+        for (size_t i = 0; i < p->nmembers; i++)
+            delivered = RB_MAX(delivered, p->members[i].delivered);
+        end = RB_MIN(end, delivered * interval_ns);
+    }
+    return end;
+}
+
+static void fill_to_last(const rb_fold_phase_t *p, rb_result_phase_t *phase)
+{
+    int64_t last_ns = 0;
+    for (size_t i = 0; i < p->nmembers; i++) {
+        const rb_member_t *m = &p->members[i];
+        for (size_t k = 0; k < m->nworkers; k++)
+            last_ns = RB_MAX(last_ns, m->workers[k].done_at_ns);
+        for (size_t k = 0; k < m->ntotals; k++) {
+            const rb_total_t *t = &m->totals[k];
+            phase->to_last.ops += t->ops;
+            phase->to_last.bytes += t->bytes;
+            for (int part = RB_PART_RAMP; part < RB_PART_COUNT; part++) {
+                phase->to_last.ops += t->outside[part].ops;
+                phase->to_last.bytes += t->outside[part].bytes;
+            }
+        }
+    }
+    phase->to_last_seconds = (double)last_ns / RB_NS_PER_S;
+}
+
+uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase)
+{
+    const rb_fold_phase_t *p = &fold->phases[phase->index];
+    uint32_t first_host = 0;
+    phase->start_ns = rb_fold_ramp_ns(fold, phase->index);
+    phase->end_ns = RB_MAX(phase->start_ns, end_of_m_ns(fold, phase->index));
+    uint64_t from = phase->start_ns, until = phase->end_ns;
+    for (uint32_t host = 1; host <= p->nmembers; host++) {
+        const rb_member_t *m = &p->members[host - 1];
+        rb_start_t start;
+        if (!m->takes_part)
+            continue;
+        if (rb_member_start(m, &start) == 0 && start.last_first_io_ns > 0)
+            from = RB_MAX(from, (uint64_t)start.last_first_io_ns);
+        uint64_t host_until = running_until_ns(fold, phase->index, m);
+        if (host_until < until) {
+            until = host_until;
+            first_host = host;
+        }
+    }
+    double length_ns = (double)(phase->end_ns - phase->start_ns);
+    phase->seconds = length_ns / RB_NS_PER_S;
+    phase->common_share = until > from ? (double)(until - from) / length_ns : 0;
+    phase->by_count =
+        p->by_count && (p->common_over || rb_fold_runtime_ns(fold, phase->index) == 0);
+    if (phase->by_count)
+        fill_to_last(p, phase);
+    return first_host;
+}
+
+static void mark(rb_result_phase_t *phase, const char *word)
+{
+    RB_ASSERT(phase->nmarks < RB_MAX_PHASE_MARKS);
+    phase->marks[phase->nmarks++] = word;
+}
+
+static bool is_client_bound(const rb_fold_phase_t *p)
+{
+    for (size_t i = 0; i < p->nmembers; i++)
+        for (size_t k = 0; k < p->members[i].nworkers; k++) {
+            const rb_row_worker_t *w = &p->members[i].workers[k];
+            if (w->wall_ns > 0 && (double)w->cpu_ns > 0.9 * (double)w->wall_ns)
+                return true;
+        }
+    return false;
+}
+
+static bool has_event(const rb_fold_t *fold, uint32_t phase, const char *kind)
+{
+    for (size_t i = 0; i < fold->nevents; i++)
+        if (fold->events[i].phase == (int32_t)phase && strcmp(fold->events[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+static bool has_lost(const rb_fold_phase_t *p)
+{
+    for (size_t i = 0; i < p->nmembers; i++)
+        if (p->members[i].lost)
+            return true;
+    return false;
+}
+
+/* Little's law: X R / N = (sum of service times / |M|) / slots. */
+static void fill_little(const rb_fold_t *fold, rb_result_phase_t *phase)
+{
+    const rb_fold_phase_t *p = &fold->phases[phase->index];
+    const Rackbench__Phase *planned = rb_fold_plan_phase(fold, phase->index);
+    double slots = 0, busy_s = 0;
+    for (size_t i = 0; i < p->nmembers; i++)
+        for (size_t k = 0; k < p->members[i].nworkers; k++)
+            slots += planned->jobs[p->members[i].workers[k].job]->iodepth;
+    for (int op = 0; op < RB_OP_COUNT; op++) {
+        const rb_lat_t *s = &phase->cluster.op[op].service;
+        busy_s += s->mean_ns * (double)s->count / RB_NS_PER_S;
+    }
+    if (slots == 0 || phase->seconds <= 0)
+        return;
+    phase->has_little = true;
+    phase->little = busy_s / phase->seconds / slots;
+}
+
+void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
+{
+    const rb_fold_phase_t *p = &fold->phases[phase->index];
+    const Rackbench__Phase *planned = rb_fold_plan_phase(fold, phase->index);
+    bool lost = has_lost(p), all_closed = true;
+    if (is_client_bound(p))
+        mark(phase, "client_bound");
+    if (has_event(fold, phase->index, "iowq"))
+        mark(phase, "iowq");
+    if (p->truncated || !p->over)
+        mark(phase, "truncated");
+    if (lost)
+        mark(phase, "host_lost");
+    for (size_t i = 0; i < planned->n_jobs; i++) {
+        bool open = planned->jobs[i]->rate_iops > 0;
+        phase->closed_loop |= !open;
+        all_closed &= !open;
+    }
+    /* A lost host's slots are not known to have been busy: the law would say nothing. */
+    if (all_closed && !lost)
+        fill_little(fold, phase);
+}
