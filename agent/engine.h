@@ -1,0 +1,75 @@
+/* engine.h - runs one phase on this host: lays out, prepares, starts at T0, measures, drains.
+ *
+ * One thread per worker (job x drive x numjobs), each with a ring, buffers, histograms and clock
+ * reads of its own. All functions here are called by the agent's main thread and never block on
+ * I/O. Progress is announced on rb_engine_fd (an eventfd that becomes readable on every change of
+ * state and on every closed window); then call rb_engine_poll.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "proto/sample.h"
+
+typedef struct rb_engine rb_engine_t;
+
+/* One drive or file of one target, as agent/targets resolved it. */
+typedef struct {
+    uint32_t target, drive; /* indices: in the plan, within target and host */
+    char path[4096];
+    bool is_device;
+    uint64_t size_bytes;          /* usable: of the device, or wanted of the file */
+    uint32_t logical_block_bytes; /* of the device; for files what O_DIRECT needs (512 or 4096) */
+    bool needs_layout;            /* file is not there in full */
+} rb_subject_t;
+
+typedef struct {
+    const Rackbench__Plan *plan;  /* resolved; outlives the engine */
+    uint32_t phase;               /* index */
+    const char *host;             /* name as spelled in the host list; selects nothing, seeds all */
+    const rb_subject_t *subjects; /* [nsubjects] of the targets that this phase uses; copied */
+    size_t nsubjects;
+    const bool *jobs_here; /* [n_jobs of the phase]: does this host take part in the job; copied */
+} rb_engine_opts_t;
+
+typedef enum {
+    RB_ENGINE_PREPARING, /* layout, open, register */
+    RB_ENGINE_READY,     /* from here to T0 nothing of ours touches a drive */
+    RB_ENGINE_FAILED,    /* PREPARE failed or was stopped: rb_engine_fault says why */
+    RB_ENGINE_ARMED,     /* from arm to the end of the last drain */
+    RB_ENGINE_DRAINED    /* every worker has ended; rb_engine_fault may hold an I/O error */
+} rb_engine_state_t;
+
+/* Spawns the workers, which lay out and prepare. What only a worker can find out (open, layout,
+ * ring, locked memory) is a fault later; NULL at once: RB_ERR_INPUT, a job does not fit a drive or
+ * has too many workers; RB_ERR_INTERNAL, no thread to be had. */
+rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err);
+/* Stops at once if running (waits for what is in flight, cancels what does not come back), joins
+ * all. At most a second, unless the kernel holds an I/O. */
+void rb_engine_destroy(rb_engine_t **engine);
+
+int rb_engine_fd(const rb_engine_t *engine);
+/* Drains the eventfd. All changes of state but those of arm and stop happen in here. */
+rb_engine_state_t rb_engine_poll(rb_engine_t *engine);
+/* Code RB_OK: none. RB_ERR_IO: "read 4 KiB at 812 GiB of PATH: Input/output error", the first of
+ * this host; "lay out PATH: ...". RB_ERR_UNSAFE: somebody else holds a device to be written.
+ * RB_ERR_INTERRUPTED: stopped before arm. */
+const rb_err_t *rb_engine_fault(const rb_engine_t *engine);
+/* Of the layout. */
+void rb_engine_progress(const rb_engine_t *engine, uint64_t *ret_done_bytes,
+                        uint64_t *ret_total_bytes);
+
+/* READY -> ARMED; only in READY. t0_ns in this host's CLOCK_MONOTONIC, in the past = at once;
+ * drift_ppb of this clock against the common one. */
+void rb_engine_arm(rb_engine_t *engine, uint64_t t0_ns, int64_t drift_ppb);
+/* ARMED: M ends at te_ns (this clock; 0 or the past = now), seen by every worker within
+ * RB_STOP_POLL_MS; only ever earlier than before. READY or PREPARING: gives up, the state is
+ * FAILED. Idempotent. */
+void rb_engine_stop(rb_engine_t *engine, uint64_t te_ns);
+
+/* Rows that are due: READY gives DRIVES, LAYOUT and EVENT (iowq) rows; while ARMED each WINDOW that
+ * all workers have closed; after DRAINED the last windows, then WORKER, EVENT (io_error,
+ * drain_cancelled) and KERNEL rows. Nothing in FAILED. Calls emit with row->seq = 0 for the caller
+ * to number; the row is borrowed for the call. Not calling it loses nothing: workers then merge
+ * windows (span > 1). */
+typedef void rb_row_emit_fn(void *ctx, rb_row_t *row);
+void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx);

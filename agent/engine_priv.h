@@ -1,0 +1,26 @@
+/* engine_priv.h - the engine's own parts, shared by engine.c and engine_rows.c. Main thread. */
+#pragma once
+
+#include "agent/engine.h"
+#include "agent/sampler.h"
+
+struct rb_engine {
+    const Rackbench__Plan *plan;
+    const Rackbench__Phase *phase;
+    uint32_t phase_index;
+    rb_engine_state_t state;
+    rb_err_t fault;
+    rb_crew_t crew;
+    size_t ncells; /* of a window row, at most RB_MAX_CELLS */
+    size_t nsubjects, nworkers;
+    rb_worker_subject_t *subjects; /* [nsubjects] */
+    rb_worker_t **workers;         /* [nworkers], those of one (job, subject) side by side */
+    _Atomic uint64_t *cursors;     /* [jobs x nsubjects] */
+    rb_sampler_t *sampler;
+    uint64_t total_bytes; /* to lay out */
+    bool told_ready, told_last;
+};
+
+/* What an operation that failed says, in a fault: "read 4 KiB at 812 GiB of PATH: Input/output
+ * error". RB_ERR_IO. */
+int rb_engine_io_error(const rb_worker_t *w, const rb_io_error_t *error, rb_err_t *err);

@@ -1,0 +1,180 @@
+#include <inttypes.h>
+
+#include "agent/engine_priv.h"
+#include "common/units.h"
+
+static int64_t at_ns(const rb_engine_t *e, uint64_t local_ns)
+{
+    int64_t since_ns = (int64_t)(local_ns - e->crew.t0_ns);
+    return rb_crew_to_common_ns(since_ns, e->crew.drift_ppb);
+}
+
+static const char *what_failed(const rb_worker_t *w, const rb_io_error_t *error, char *buf,
+                               size_t size)
+{
+    if (error->res < 0)
+        return strerror(-error->res);
+    snprintf(buf, size, "only %" PRId32 " of %" PRIu64 " bytes", error->res, w->block.bs_bytes);
+    return buf;
+}
+
+int rb_engine_io_error(const rb_worker_t *w, const rb_io_error_t *error, rb_err_t *err)
+{
+    const char *path = w->o.subject->at.path;
+    char what[80], bs[RB_FMT_SIZE], offset[RB_FMT_SIZE];
+    if (error->op == RB_OP_COUNT)
+        return rb_err_set(err, RB_ERR_IO, "%s: submit I/O to %s: %s", w->o.backend->name, path,
+                          what_failed(w, error, what, sizeof(what)));
+    return rb_err_set(err, RB_ERR_IO, "%s %s at %s of %s: %s", rb_op_names[error->op],
+                      rb_fmt_bytes(bs, sizeof(bs), w->block.bs_bytes),
+                      rb_fmt_bytes(offset, sizeof(offset), error->offset_bytes), path,
+                      what_failed(w, error, what, sizeof(what)));
+}
+
+typedef struct {
+    rb_row_emit_fn *emit;
+    void *ctx;
+} sink_t;
+
+static void emit_event(const rb_engine_t *e, sink_t sink, int64_t when_ns, const char *kind,
+                       char *text)
+{
+    rb_row_t row = {.kind = RB_ROW_EVENT};
+    char word[32];
+    snprintf(word, sizeof(word), "%s", kind);
+    row.event = (rb_row_event_t){(int32_t)e->phase_index, when_ns, word, text};
+    sink.emit(sink.ctx, &row);
+}
+
+static void emit_drives(const rb_engine_t *e, sink_t sink)
+{
+    rb_drive_ref_t *drives = rb_calloc(e->nsubjects, sizeof(*drives));
+    for (size_t i = 0; i < e->nsubjects; i++) {
+        rb_subject_t *at = &e->subjects[i].at;
+        drives[i] = (rb_drive_ref_t){at->target, at->drive, at->path, at->size_bytes};
+    }
+    rb_row_t row = {.kind = RB_ROW_DRIVES};
+    row.drives = (rb_row_drives_t){e->phase_index, e->nsubjects, drives};
+    sink.emit(sink.ctx, &row);
+    free(drives);
+}
+
+static void emit_layout(const rb_engine_t *e, sink_t sink, const rb_worker_subject_t *s)
+{
+    rb_row_t row = {.kind = RB_ROW_LAYOUT};
+    row.layout = (rb_row_layout_t){.phase = e->phase_index,
+                                   .target = s->at.target,
+                                   .drive = s->at.drive,
+                                   .reused = !s->at.needs_layout,
+                                   .ops = s->layout.ops,
+                                   .bytes = s->layout.bytes,
+                                   .took_ns = s->layout.took_ns};
+    rb_hist_to_sparse(s->layout.service, &row.layout.service);
+    sink.emit(sink.ctx, &row);
+    rb_hist_sparse_clear(&row.layout.service);
+}
+
+static void emit_ready(const rb_engine_t *e, sink_t sink)
+{
+    emit_drives(e, sink);
+    for (size_t i = 0; i < e->nsubjects; i++) {
+        rb_worker_subject_t *s = &e->subjects[i];
+        char text[RB_MAX_TEXT];
+        if (s->used && !s->at.is_device)
+            emit_layout(e, sink, s);
+        if (!atomic_load(&s->iowq))
+            continue;
+        snprintf(text, sizeof(text),
+                 "%.300s: refuses non-blocking I/O, so the kernel's worker threads do it: results "
+                 "measure them as well",
+                 s->at.path);
+        emit_event(e, sink, 0, "iowq", text);
+    }
+}
+
+static void emit_worker(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
+{
+    const rb_worker_account_t *a = &w->account;
+    rb_row_t row = {.kind = RB_ROW_WORKER};
+    row.worker = (rb_row_worker_t){
+        .phase = e->phase_index,
+        .job = w->o.job_index,
+        .target = w->o.subject->at.target,
+        .drive = w->o.subject->at.drive,
+        .worker = w->o.number,
+        .first_due_at_ns = 0,
+        .first_submit_at_ns = a->first_submit_ns ? at_ns(e, a->first_submit_ns) : INT64_MIN,
+        .done_at_ns = a->done_ns ? at_ns(e, a->done_ns) : 0,
+        .end_at_ns = a->end_ns ? at_ns(e, a->end_ns) : 0,
+        .finished = a->finished,
+        .unfinished = a->unfinished,
+        .oldest_unfinished_ns = a->oldest_unfinished_ns,
+        .cpu_ns = a->cpu_ns,
+        .wall_ns = a->wall_ns,
+        .offered_ops = a->offered_ops};
+    rb_hist_to_sparse(w->turn, &row.worker.turn);
+    sink.emit(sink.ctx, &row);
+    rb_hist_sparse_clear(&row.worker.turn);
+}
+
+static void emit_kernel(const rb_engine_t *e, sink_t sink, const rb_worker_subject_t *s)
+{
+    rb_row_t row = {.kind = RB_ROW_KERNEL};
+    row.kernel.phase = e->phase_index;
+    row.kernel.target = s->at.target;
+    row.kernel.drive = s->at.drive;
+    for (size_t i = 0; i < RB_LEN(row.kernel.op); i++) {
+        row.kernel.op[i].ios = s->after.op[i].ios - s->before.op[i].ios;
+        row.kernel.op[i].sectors = s->after.op[i].sectors - s->before.op[i].sectors;
+    }
+    sink.emit(sink.ctx, &row);
+}
+
+static void emit_worker_events(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
+{
+    const rb_worker_account_t *a = &w->account;
+    char text[RB_MAX_TEXT], what[80];
+    for (uint32_t i = 0; i < a->nerrors; i++) {
+        const rb_io_error_t *error = &a->errors[i];
+        snprintf(text, sizeof(text), "%s of %" PRIu64 " bytes at offset %" PRIu64 " of %.300s: %s",
+                 error->op < RB_OP_COUNT ? rb_op_names[error->op] : "submission", w->block.bs_bytes,
+                 error->offset_bytes, w->o.subject->at.path,
+                 what_failed(w, error, what, sizeof(what)));
+        emit_event(e, sink, at_ns(e, error->at_ns), "io_error", text);
+    }
+    if (a->cancelled == 0)
+        return;
+    snprintf(text, sizeof(text),
+             "%.300s: %" PRIu64
+             " operations were not complete %d s after the end and were cancelled",
+             w->o.subject->at.path, a->cancelled, RB_DRAIN_S);
+    emit_event(e, sink, at_ns(e, a->end_ns), "drain_cancelled", text);
+}
+
+static void emit_last(const rb_engine_t *e, sink_t sink)
+{
+    for (size_t i = 0; i < e->nworkers; i++) {
+        emit_worker(e, sink, e->workers[i]);
+        emit_worker_events(e, sink, e->workers[i]);
+    }
+    for (size_t i = 0; i < e->nsubjects; i++)
+        if (e->subjects[i].at.is_device && e->subjects[i].used)
+            emit_kernel(e, sink, &e->subjects[i]);
+}
+
+void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx)
+{
+    sink_t sink = {emit, ctx};
+    if (engine->state == RB_ENGINE_PREPARING || engine->state == RB_ENGINE_FAILED)
+        return;
+    if (!engine->told_ready)
+        emit_ready(engine, sink);
+    engine->told_ready = true;
+    if (engine->state == RB_ENGINE_READY)
+        return;
+    rb_sampler_rows(engine->sampler, emit, ctx);
+    if (engine->state == RB_ENGINE_DRAINED && !engine->told_last) {
+        emit_last(engine, sink);
+        engine->told_last = true;
+    }
+}

@@ -1,0 +1,95 @@
+#include "agent/layout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "agent/buffer.h"
+#include "common/clock.h"
+#include "common/units.h"
+
+enum { CHUNK = 1024 * 1024 }; /* [bytes] */
+
+static int failed(const rb_layout_opts_t *opts, uint64_t done_bytes, int errnum, rb_err_t *err)
+{
+    char done[RB_FMT_SIZE], all[RB_FMT_SIZE];
+    return rb_err_set(err, RB_ERR_IO, "lay out %s: %s (wrote %s of %s)", opts->path,
+                      strerror(errnum), rb_fmt_bytes(done, sizeof(done), done_bytes),
+                      rb_fmt_bytes(all, sizeof(all), opts->size_bytes));
+}
+
+static int open_part(const char *part)
+{
+    int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
+    int fd = open(part, flags | O_DIRECT, 0600);
+    return fd < 0 && errno == EINVAL ? open(part, flags, 0600) : fd;
+}
+
+/* Whole blocks are written, the last one beyond the end; the size is cut right afterwards. */
+static int write_all(const rb_layout_opts_t *opts, int fd, uint8_t *chunk, rb_layout_stats_t *stats,
+                     rb_err_t *err)
+{
+    uint64_t at = 0;
+    while (at < opts->size_bytes) {
+        if (atomic_load(opts->give_up))
+            return rb_err_set(err, RB_ERR_INTERRUPTED, "lay out %s: given up", opts->path);
+        size_t want = rb_buffer_round(RB_MIN((uint64_t)CHUNK, opts->size_bytes - at));
+        rb_buffer_stamp(chunk, want, at, opts->seed);
+        uint64_t start_ns = rb_clock_now_ns();
+        ssize_t n = pwrite(fd, chunk, want, (off_t)at);
+        if (n <= 0 || n % RB_BUFFER_ALIGN != 0)
+            return failed(opts, at, n < 0 ? errno : ENOSPC, err);
+        rb_hist_record(stats->service, rb_clock_now_ns() - start_ns);
+        uint64_t useful_bytes = RB_MIN((uint64_t)n, opts->size_bytes - at);
+        at += useful_bytes;
+        stats->ops++;
+        stats->bytes += useful_bytes;
+        atomic_fetch_add(opts->done_bytes, useful_bytes);
+    }
+    return 0;
+}
+
+static int fsync_directory(const char *path)
+{
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof(copy), "%s", path);
+    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    int rc = fsync(fd);
+    close(fd);
+    return rc;
+}
+
+static int fill_part(const rb_layout_opts_t *opts, int fd, rb_layout_stats_t *stats, rb_err_t *err)
+{
+    rb_rng_t rng;
+    uint8_t *chunk = rb_buffer_new(CHUNK);
+    rb_rng_seed(&rng, opts->seed, 0, 0);
+    rb_buffer_fill(chunk, CHUNK, &rng);
+    int rc = write_all(opts, fd, chunk, stats, err);
+    rb_buffer_free(chunk, CHUNK);
+    if (rc == 0 && (ftruncate(fd, (off_t)opts->size_bytes) < 0 || fsync(fd) < 0))
+        rc = failed(opts, stats->bytes, errno, err);
+    return rc;
+}
+
+int rb_layout_write(const rb_layout_opts_t *opts, rb_layout_stats_t *stats, rb_err_t *err)
+{
+    char part[PATH_MAX + 8];
+    uint64_t start_ns = rb_clock_now_ns();
+    snprintf(part, sizeof(part), "%s.part", opts->path);
+    int fd = open_part(part);
+    if (fd < 0)
+        return failed(opts, 0, errno, err);
+    int rc = fill_part(opts, fd, stats, err);
+    close(fd);
+    if (rc == 0 && (rename(part, opts->path) < 0 || fsync_directory(opts->path) < 0))
+        rc = failed(opts, stats->bytes, errno, err);
+    if (rc < 0)
+        unlink(part);
+    stats->took_ns = rb_clock_now_ns() - start_ns;
+    return rc;
+}

@@ -1,0 +1,174 @@
+#include "agent/shell.h"
+#include "common/log.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "Usage: rackbench-agent [OPTIONS]\n"
+    "Drives this host's storage for a rackbench coordinator. Serves one run after another until\n"
+    "it gets SIGTERM or SIGINT.\n"
+    "\n"
+    "  --listen URL         wait for coordinators here (default tcp://127.0.0.1:7411)\n"
+    "  --join URL           dial out to a coordinator that was started with --listen\n"
+    "  --name NAME          with --join: the name that its host list has for us (default: "
+    "hostname)\n"
+    "  --insecure           needed to listen on or dial beyond this machine: there are no keys "
+    "yet,\n"
+    "                       and whoever reaches the port can have files written in the scratch "
+    "directory\n"
+    "                       and in every --allow-path, and drives of --allow-device overwritten\n"
+    "  --scratch DIR        where files go if the plan names no directory (default "
+    "/var/tmp/rackbench)\n"
+    "  --allow-path DIR     plans may lay out files under DIR too (repeatable)\n"
+    "  --allow-device GLOB  plans may write to these block devices (repeatable): '/dev/nvme*n1'.\n"
+    "                       A drive that is in use is refused all the same\n"
+    "  --quiet, --verbose   fewer or more messages on stderr\n"
+    "  --version, --help\n"
+    "\n"
+    "Examples:\n"
+    "  rackbench-agent --listen tcp://0.0.0.0:7411 --insecure\n"
+    "  rackbench-agent --listen tcp://10.0.0.7:7411 --insecure --allow-device '/dev/nvme[1-8]n1'\n";
+
+enum { OPT_INSECURE = 256, OPT_EMBEDDED };
+
+static const struct option options[] = {{"listen", required_argument, NULL, 'l'},
+                                        {"join", required_argument, NULL, 'j'},
+                                        {"name", required_argument, NULL, 'n'},
+                                        {"insecure", no_argument, NULL, OPT_INSECURE},
+                                        {"embedded", no_argument, NULL, OPT_EMBEDDED},
+                                        {"scratch", required_argument, NULL, 's'},
+                                        {"allow-path", required_argument, NULL, 'p'},
+                                        {"allow-device", required_argument, NULL, 'd'},
+                                        {"quiet", no_argument, NULL, 'q'},
+                                        {"verbose", no_argument, NULL, 'v'},
+                                        {"version", no_argument, NULL, 'V'},
+                                        {"help", no_argument, NULL, 'h'},
+                                        {NULL, 0, NULL, 0}};
+
+typedef struct {
+    rb_shell_opts_t shell;
+    char hostname[RB_MAX_NAME + 1];
+    const char **paths, **devices;
+    size_t npaths, ndevices;
+    bool insecure;
+    rb_log_level_t level;
+} args_t;
+
+static int bad(const char *text)
+{
+    fprintf(stderr, "rackbench-agent: %s; see rackbench-agent --help\n", text);
+    return RB_ERR_INPUT;
+}
+
+/* -1: go on, else the exit status. */
+static int take_option(args_t *a, int opt)
+{
+    switch (opt) {
+    case 'l':
+        a->shell.link.listen = optarg;
+        return -1;
+    case 'j':
+        a->shell.link.join = optarg;
+        return -1;
+    case 'n':
+        a->shell.link.name = optarg;
+        return -1;
+    case 's':
+        a->shell.allowances.scratch = optarg;
+        return -1;
+    case 'p':
+        *RB_PUSH(a->paths, a->npaths) = optarg;
+        return -1;
+    case 'd':
+        *RB_PUSH(a->devices, a->ndevices) = optarg;
+        return -1;
+    case OPT_INSECURE:
+        a->insecure = true;
+        return -1;
+    case OPT_EMBEDDED:
+        a->shell.allowances.embedded = true;
+        return -1;
+    case 'q':
+        a->level = RB_LOG_WARN;
+        return -1;
+    case 'v':
+        a->level = RB_LOG_DEBUG;
+        return -1;
+    case 'V':
+        puts("rackbench-agent " RB_VERSION);
+        return RB_OK;
+    case 'h':
+        fputs(usage, stdout);
+        return RB_OK;
+    default:
+        return bad("unknown option or missing value");
+    }
+}
+
+static int check_args(args_t *a, int argc)
+{
+    rb_link_opts_t *link = &a->shell.link;
+    if (optind < argc)
+        return bad("takes no arguments, only options");
+    if (link->listen != NULL && link->join != NULL)
+        return bad("--listen and --join exclude each other");
+    if (link->listen == NULL && link->join == NULL)
+        link->listen = "tcp://127.0.0.1:7411";
+    if (link->name == NULL)
+        link->name = a->hostname;
+    if (strlen(link->name) == 0 || strlen(link->name) > RB_MAX_NAME)
+        return bad("--name must have 1 to 255 bytes");
+    if (!a->insecure && !rb_link_is_local(link->join != NULL ? link->join : link->listen)) {
+        fputs(
+            "rackbench-agent: refusing to talk beyond this machine without keys: whoever reaches\n"
+            "the port could write to this host's files and drives. If this network is yours alone, "
+            "say\n"
+            "--insecure here and on the coordinator; else use 127.0.0.1 and a tunnel.\n",
+            stderr);
+        return RB_ERR_UNSAFE;
+    }
+    a->shell.allowances.allow_paths = a->paths;
+    a->shell.allowances.nallow_paths = a->npaths;
+    a->shell.allowances.allow_devices = a->devices;
+    a->shell.allowances.nallow_devices = a->ndevices;
+    return -1;
+}
+
+static int signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int main(int argc, char **argv)
+{
+    args_t a = {.shell.allowances.scratch = "/var/tmp/rackbench", .level = RB_LOG_INFO};
+    rb_err_t err = {0};
+    int status = -1, opt;
+    gethostname(a.hostname, sizeof(a.hostname) - 1);
+    while (status < 0 && (opt = getopt_long(argc, argv, "h", options, NULL)) != -1)
+        status = take_option(&a, opt);
+    if (status < 0)
+        status = check_args(&a, argc);
+    if (status < 0) {
+        rb_log_init("rackbench-agent", a.level);
+        if (a.shell.allowances.embedded) /* the coordinator that started us is gone: so are we */
+            prctl(PR_SET_PDEATHSIG, SIGTERM);
+        a.shell.signal_fd = signals();
+        status = rb_shell_run(&a.shell, &err) == 0 ? RB_OK : (int)err.code;
+        if (status != RB_OK)
+            rb_log_error("%s", err.text);
+    }
+    free(a.paths);
+    free(a.devices);
+    return status;
+}

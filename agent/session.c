@@ -1,0 +1,335 @@
+#include "agent/session_priv.h"
+
+#define JOIN_PERIOD_NS  (250 * RB_NS_PER_MS)
+#define RESEND_AFTER_NS (400 * RB_NS_PER_MS) /* a little less than a beat */
+
+rb_session_t *rb_session_new(const rb_session_sink_t *sink, const Rackbench__Inventory *inventory,
+                             const char *join_name)
+{
+    rb_session_t *s = rb_calloc(1, sizeof(*s));
+    s->sink = *sink;
+    s->inventory = inventory;
+    s->join_name = join_name;
+    rb_outbox_init(&s->outbox);
+    return s;
+}
+
+/* Back to IDLE, whatever was under way. */
+static void release(rb_session_t *s)
+{
+    if (s->state != IDLE)
+        s->sink.release(s->sink.ctx);
+    rb_to_agent_destroy(&s->hello);
+    rb_free_str(&s->peer);
+    rb_plan_destroy(&s->plan);
+    rb_outbox_clear(&s->outbox);
+    s->state = IDLE;
+    s->orphaned = s->has_phase = false;
+    s->stalled_at = 0;
+}
+
+void rb_session_destroy(rb_session_t **session)
+{
+    if (*session == NULL)
+        return;
+    release(*session);
+    free(*session);
+    *session = NULL;
+}
+
+/* ---- commands ---- */
+
+static void on_hello(rb_session_t *s, const rb_session_event_t *ev)
+{
+    const Rackbench__Hello *hello = ev->message->hello;
+    bool same = s->state != IDLE && strcmp(s->hello->hello->run_id, hello->run_id) == 0;
+    /* An orphan that still has I/O to drain is not free yet. */
+    bool free_to_take =
+        s->state == IDLE || (s->orphaned && s->state != ARMED && s->state != DRAINING);
+    if (!same && !free_to_take) {
+        rb_session_answer_busy(s, ev->peer);
+        return;
+    }
+    if (!same) {
+        release(s);
+        rb_err_t err;
+        rb_bytes_t copy = rb_wire_pack_to_agent(ev->message);
+        rb_frame_t frame = {RB_FRAME_TO_AGENT, copy.data + RB_WIRE_HEADER,
+                            copy.size - RB_WIRE_HEADER};
+        s->hello = rb_wire_to_agent(&frame, &err);
+        rb_bytes_clear(&copy);
+        RB_ASSERT(s->hello != NULL);
+        s->since_wall_ns = ev->wall_ns;
+        s->state = OWNED;
+    }
+    rb_free_str(&s->peer);
+    s->peer = rb_strdup(ev->peer);
+    s->heard_ns = ev->now_ns;
+    s->orphaned = false;
+    rb_session_answer_welcome(s);
+}
+
+static void resend_rows(rb_session_t *s)
+{
+    for (size_t i = 0; i < s->outbox.count; i++) {
+        const rb_outbox_row_t *row = rb_outbox_at(&s->outbox, i);
+        s->sink.send_row(s->sink.ctx, s->peer, row->data, row->size);
+    }
+}
+
+/* Rows that stay unacknowledged for a while were lost on the way. */
+static void on_ack_of_rows(rb_session_t *s, uint64_t acked, uint64_t now_ns)
+{
+    rb_outbox_ack(&s->outbox, acked);
+    if (s->outbox.count == 0) {
+        s->stalled_at = 0;
+    } else if (s->stalled_at != acked + 1) {
+        s->stalled_at = acked + 1;
+        s->stalled_since_ns = now_ns;
+    } else if (now_ns >= s->stalled_since_ns + RESEND_AFTER_NS) {
+        resend_rows(s);
+        s->stalled_since_ns = now_ns;
+    }
+}
+
+static void on_beat(rb_session_t *s, const rb_session_event_t *ev)
+{
+    const Rackbench__Beat *beat = ev->message->beat;
+    s->heard_ns = ev->now_ns;
+    s->orphaned = false;
+    on_ack_of_rows(s, beat->acked_row, ev->now_ns);
+    rb_session_answer_beat(s, ev);
+}
+
+static void on_load(rb_session_t *s, const Rackbench__Load *load)
+{
+    if (s->state != OWNED && (s->state != LOADED || s->has_phase))
+        return;
+    rb_plan_destroy(&s->plan);
+    s->plan = rb_plan_copy(load->plan);
+    s->state = LOADED;
+    s->sink.load(s->sink.ctx, s->plan, s->hello->hello);
+}
+
+static void on_prepare(rb_session_t *s, uint32_t phase)
+{
+    if (s->has_phase && s->phase == phase) {
+        if (s->state == READY)
+            rb_session_answer_ready(s);
+        else if (s->state == FAILED)
+            rb_session_answer_failed(s);
+        return;
+    }
+    bool next = !s->has_phase || phase > s->phase;
+    if (s->state != LOADED || !next || phase >= s->plan->n_phases)
+        return;
+    s->has_phase = true;
+    s->phase = phase;
+    s->fault = (rb_err_t){0};
+    s->state = PREPARING;
+    s->sink.prepare(s->sink.ctx, phase);
+}
+
+static void on_arm(rb_session_t *s, const Rackbench__Arm *arm)
+{
+    if (!s->has_phase || s->phase != arm->phase)
+        return;
+    if (s->state == READY) {
+        s->state = ARMED;
+        s->sink.arm(s->sink.ctx, arm->t0_ns, arm->drift_ppb);
+    }
+    if (s->state == ARMED || s->state == DRAINING)
+        rb_session_answer_armed(s);
+    else if (s->state == FAILED)
+        rb_session_answer_failed(s);
+}
+
+/* What runs ends at te; what is ready cannot be armed any more: FAILED follows. */
+static void halt(rb_session_t *s, uint64_t te_ns)
+{
+    if (s->state == ARMED)
+        s->state = DRAINING;
+    else if (s->state == READY)
+        s->state = PREPARING;
+    if (s->state == DRAINING || s->state == PREPARING)
+        s->sink.stop(s->sink.ctx, te_ns);
+}
+
+static void on_stop(rb_session_t *s, const Rackbench__Stop *stop)
+{
+    if (!s->has_phase || s->phase != stop->phase)
+        return;
+    if (s->state == LOADED)
+        rb_session_answer_drained(s);
+    else if (s->state == FAILED)
+        rb_session_answer_failed(s);
+    halt(s, stop->te_ns);
+}
+
+static void on_command(rb_session_t *s, const rb_session_event_t *ev)
+{
+    const Rackbench__ToAgent *msg = ev->message;
+    switch (msg->body_case) {
+    case RACKBENCH__TO_AGENT__BODY_BEAT:
+        on_beat(s, ev);
+        break;
+    case RACKBENCH__TO_AGENT__BODY_LOAD:
+        on_load(s, msg->load);
+        break;
+    case RACKBENCH__TO_AGENT__BODY_PREPARE:
+        on_prepare(s, msg->prepare->phase);
+        break;
+    case RACKBENCH__TO_AGENT__BODY_ARM:
+        on_arm(s, msg->arm);
+        break;
+    case RACKBENCH__TO_AGENT__BODY_STOP:
+        on_stop(s, msg->stop);
+        break;
+    case RACKBENCH__TO_AGENT__BODY_CLEAN:
+        if (s->state == OWNED || (s->state == LOADED && !s->has_phase))
+            s->sink.clean(s->sink.ctx, msg->clean->plan, s->hello->hello);
+        break;
+    case RACKBENCH__TO_AGENT__BODY_BYE:
+        release(s);
+        break;
+    case RACKBENCH__TO_AGENT__BODY_HELLO:
+    case RACKBENCH__TO_AGENT__BODY__NOT_SET:
+    case _RACKBENCH__TO_AGENT__BODY__CASE_IS_INT_SIZE:
+        break;
+    }
+}
+
+static void on_message(rb_session_t *s, const rb_session_event_t *ev)
+{
+    if (ev->message->body_case == RACKBENCH__TO_AGENT__BODY_HELLO)
+        on_hello(s, ev);
+    else if (s->state != IDLE && strcmp(ev->peer, s->peer) == 0)
+        on_command(s, ev);
+}
+
+/* ---- what the shell reports ---- */
+
+static void on_tick(rb_session_t *s, uint64_t now_ns)
+{
+    if (s->state == IDLE) {
+        if (s->join_name == NULL || now_ns < s->next_join_ns)
+            return;
+        rb_session_join(s);
+        s->next_join_ns = now_ns + JOIN_PERIOD_NS;
+        return;
+    }
+    if (s->orphaned || now_ns < s->heard_ns + s->hello->hello->lease_ns)
+        return;
+    s->orphaned = true;
+    s->sink.note(s->sink.ctx, "lease_expired", "no word from the coordinator: I/O stopped");
+    if (s->state == PREPARING || s->state == READY || s->state == ARMED)
+        rb_err_set(&s->fault, RB_ERR_LOST, "no word from the coordinator for %.1f s: I/O stopped",
+                   (double)s->hello->hello->lease_ns / 1e9);
+    halt(s, 0);
+}
+
+static void on_ready(rb_session_t *s)
+{
+    if (s->state != PREPARING)
+        return;
+    s->state = READY;
+    rb_session_answer_ready(s);
+}
+
+static void on_failed(rb_session_t *s, const rb_err_t *fault)
+{
+    if (s->state != PREPARING && s->state != READY)
+        return;
+    if (s->fault.code == RB_OK) /* an expired lease is the reason of what follows from it */
+        s->fault = *fault;
+    s->state = FAILED;
+    rb_session_answer_failed(s);
+}
+
+static void on_drained(rb_session_t *s, const rb_err_t *fault)
+{
+    if (s->state != ARMED && s->state != DRAINING)
+        return;
+    if (fault != NULL && s->fault.code == RB_OK)
+        s->fault = *fault;
+    s->state = LOADED;
+    rb_session_answer_drained(s);
+}
+
+static void on_progress(rb_session_t *s, const rb_session_event_t *ev)
+{
+    if (s->state != PREPARING)
+        return;
+    rb_session_answer_progress(s, ev);
+}
+
+static void on_row(rb_session_t *s, const void *row, size_t size)
+{
+    if (s->state == IDLE)
+        return;
+    rb_outbox_push(&s->outbox, row, size);
+    if (!s->orphaned)
+        s->sink.send_row(s->sink.ctx, s->peer, row, size);
+}
+
+void rb_session_step(rb_session_t *s, const rb_session_event_t *ev)
+{
+    switch (ev->kind) {
+    case RB_SESSION_MESSAGE:
+        on_message(s, ev);
+        break;
+    case RB_SESSION_TICK:
+        on_tick(s, ev->now_ns);
+        break;
+    case RB_SESSION_LOADED:
+        if (s->state == LOADED)
+            rb_session_answer_loaded(s, ev->loaded);
+        break;
+    case RB_SESSION_PROGRESS:
+        on_progress(s, ev);
+        break;
+    case RB_SESSION_READY:
+        on_ready(s);
+        break;
+    case RB_SESSION_FAILED:
+        on_failed(s, ev->fault);
+        break;
+    case RB_SESSION_DRAINED:
+        on_drained(s, ev->fault);
+        break;
+    case RB_SESSION_CLEANED:
+        if (s->state != IDLE)
+            rb_session_answer_cleaned(s, ev->cleaned);
+        break;
+    case RB_SESSION_ROW:
+        on_row(s, ev->row, ev->row_size);
+        break;
+    }
+}
+
+uint64_t rb_session_deadline_ns(const rb_session_t *s)
+{
+    if (s->state == IDLE)
+        return s->join_name != NULL ? s->next_join_ns : UINT64_MAX;
+    return s->orphaned ? UINT64_MAX : s->heard_ns + s->hello->hello->lease_ns;
+}
+
+uint64_t rb_session_next_row(const rb_session_t *s)
+{
+    return rb_outbox_last(&s->outbox) + 1;
+}
+
+bool rb_session_takes_rows(const rb_session_t *s)
+{
+    return s->outbox.bytes < RB_MAX_OUTBOX;
+}
+
+bool rb_session_owned(const rb_session_t *s)
+{
+    return s->state != IDLE;
+}
+
+Rackbench__BeatAck__State rb_session_state(const rb_session_t *s)
+{
+    return s->state;
+}

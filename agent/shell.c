@@ -1,0 +1,345 @@
+#include "agent/shell.h"
+
+#include "agent/engine.h"
+#include "agent/inventory.h"
+#include "agent/session.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "proto/select.h"
+
+#define PROGRESS_PERIOD_NS (250 * RB_NS_PER_MS)
+enum { MAX_WAIT_MS = 1000, ENGINE_WAIT_MS = 100 };
+
+typedef struct {
+    const rb_shell_opts_t *opts;
+    rb_link_t *link;
+    rb_session_t *session;
+    Rackbench__Inventory *inventory;
+    const Rackbench__Plan *plan; /* borrowed from the session until release */
+    char *host;                  /* our name in the coordinator's host list */
+    size_t nlabels;
+    Rackbench__Label **labels; /* borrowed from the session's Hello until release */
+    rb_targets_t *targets;
+    rb_engine_t *engine;
+    rb_engine_state_t engine_state; /* as last told to the session */
+    uint64_t next_progress_ns;
+    /* Events that a step asked for, to be delivered after it. */
+    bool has_loaded, has_cleaned, has_failed;
+    rb_err_t load_fault, clean_fault, prepare_fault;
+    Rackbench__Cleaned cleaned;
+    size_t nnotes;
+    rb_row_event_t *notes; /* owned strings */
+} shell_t;
+
+static void step(shell_t *sh, rb_session_event_t ev)
+{
+    ev.now_ns = rb_clock_now_ns();
+    rb_session_step(sh->session, &ev);
+}
+
+/* ---- the sink: what the session asks for ---- */
+
+static void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinator *msg)
+{
+    shell_t *sh = ctx;
+    rb_bytes_t frame = rb_wire_pack_to_coordinator(msg);
+    rb_link_send(sh->link, peer, frame.data, frame.size);
+    rb_bytes_clear(&frame);
+}
+
+static void sink_send_row(void *ctx, const char *peer, const void *row, size_t size)
+{
+    shell_t *sh = ctx;
+    rb_bytes_t frame = rb_wire_pack_row(row, size);
+    rb_link_send(sh->link, peer, frame.data, frame.size);
+    rb_bytes_clear(&frame);
+}
+
+static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
+{
+    shell_t *sh = ctx;
+    rb_targets_destroy(&sh->targets);
+    rb_free_str(&sh->host);
+    sh->plan = plan;
+    sh->host = rb_strdup(hello->host);
+    sh->nlabels = hello->n_labels;
+    sh->labels = hello->labels;
+    sh->load_fault = (rb_err_t){0};
+    sh->targets = rb_targets_new(plan, sh->host, &sh->opts->allowances, &sh->load_fault);
+    sh->has_loaded = true;
+}
+
+static rb_engine_t *start_engine(shell_t *sh, uint32_t phase, rb_err_t *err)
+{
+    const Rackbench__Phase *p = sh->plan->phases[phase];
+    const rb_subject_t *subjects;
+    size_t n;
+    bool here[RB_MAX_JOBS] = {false};
+    for (size_t i = 0; i < p->n_jobs && i < RB_MAX_JOBS; i++)
+        here[i] = rb_job_on_host(p->jobs[i], sh->nlabels, sh->labels);
+    if (rb_targets_phase(sh->targets, phase, &subjects, &n, err) != 0)
+        return NULL;
+    rb_engine_opts_t opts = {.plan = sh->plan,
+                             .phase = phase,
+                             .host = sh->host,
+                             .subjects = subjects,
+                             .nsubjects = n,
+                             .jobs_here = here};
+    return rb_engine_new(&opts, err);
+}
+
+static void sink_prepare(void *ctx, uint32_t phase)
+{
+    shell_t *sh = ctx;
+    rb_engine_destroy(&sh->engine);
+    sh->engine_state = RB_ENGINE_PREPARING;
+    sh->prepare_fault = (rb_err_t){0};
+    sh->engine = start_engine(sh, phase, &sh->prepare_fault);
+    sh->has_failed = sh->engine == NULL;
+}
+
+static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
+{
+    shell_t *sh = ctx;
+    rb_engine_arm(sh->engine, t0_ns, drift_ppb);
+}
+
+static void sink_stop(void *ctx, uint64_t te_ns)
+{
+    shell_t *sh = ctx;
+    if (sh->engine != NULL)
+        rb_engine_stop(sh->engine, te_ns);
+}
+
+static void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
+{
+    shell_t *sh = ctx;
+    rb_cleaned_t cleaned = {0};
+    rackbench__cleaned__init(&sh->cleaned);
+    sh->clean_fault = (rb_err_t){0};
+    rb_targets_clean(plan, hello->host, &sh->opts->allowances, &cleaned, &sh->clean_fault);
+    sh->cleaned.files = cleaned.files;
+    sh->cleaned.bytes = cleaned.bytes;
+    sh->has_cleaned = true;
+}
+
+static void sink_release(void *ctx)
+{
+    shell_t *sh = ctx;
+    rb_engine_destroy(&sh->engine);
+    rb_targets_destroy(&sh->targets);
+    sh->plan = NULL;
+    sh->labels = NULL;
+    sh->nlabels = 0;
+    sh->has_loaded = sh->has_failed = sh->has_cleaned = false;
+}
+
+static void sink_note(void *ctx, const char *kind, const char *text)
+{
+    shell_t *sh = ctx;
+    rb_row_event_t *note = RB_PUSH(sh->notes, sh->nnotes);
+    note->phase = -1;
+    note->kind = rb_strdup(kind);
+    note->text = rb_strdup(text);
+    rb_log_warn("%s: %s", kind, text);
+}
+
+/* ---- events for the session ---- */
+
+static void emit_row(void *ctx, rb_row_t *row)
+{
+    shell_t *sh = ctx;
+    row->seq = rb_session_next_row(sh->session);
+    rb_bytes_t bytes = rb_row_pack(row);
+    step(sh,
+         (rb_session_event_t){.kind = RB_SESSION_ROW, .row = bytes.data, .row_size = bytes.size});
+    rb_bytes_clear(&bytes);
+}
+
+static void deliver_notes(shell_t *sh)
+{
+    for (size_t i = 0; i < sh->nnotes; i++) {
+        rb_row_t row = {.kind = RB_ROW_EVENT, .event = sh->notes[i]};
+        emit_row(sh, &row);
+        free(sh->notes[i].kind);
+        free(sh->notes[i].text);
+    }
+    free(sh->notes);
+    sh->notes = NULL;
+    sh->nnotes = 0;
+}
+
+static void deliver_loaded(shell_t *sh)
+{
+    Rackbench__Loaded loaded = RACKBENCH__LOADED__INIT;
+    Rackbench__Fault fault = RACKBENCH__FAULT__INIT;
+    sh->has_loaded = false;
+    if (sh->targets != NULL) {
+        loaded = *rb_targets_loaded(sh->targets);
+    } else {
+        fault.code = (uint32_t)sh->load_fault.code;
+        fault.text = sh->load_fault.text;
+        loaded.fault = &fault;
+    }
+    step(sh, (rb_session_event_t){.kind = RB_SESSION_LOADED, .loaded = &loaded});
+}
+
+static void deliver_cleaned(shell_t *sh)
+{
+    Rackbench__Fault fault = RACKBENCH__FAULT__INIT;
+    sh->has_cleaned = false;
+    fault.code = (uint32_t)sh->clean_fault.code;
+    fault.text = sh->clean_fault.text;
+    sh->cleaned.fault = sh->clean_fault.code == RB_OK ? NULL : &fault;
+    step(sh, (rb_session_event_t){.kind = RB_SESSION_CLEANED, .cleaned = &sh->cleaned});
+}
+
+static void deliver_progress(shell_t *sh)
+{
+    uint64_t now_ns = rb_clock_now_ns();
+    if (now_ns < sh->next_progress_ns)
+        return;
+    sh->next_progress_ns = now_ns + PROGRESS_PERIOD_NS;
+    rb_session_event_t ev = {.kind = RB_SESSION_PROGRESS};
+    rb_engine_progress(sh->engine, &ev.done_bytes, &ev.total_bytes);
+    step(sh, ev);
+}
+
+static void tell_engine_state(shell_t *sh, rb_engine_state_t state)
+{
+    const rb_err_t *fault = rb_engine_fault(sh->engine);
+    sh->engine_state = state;
+    switch (state) {
+    case RB_ENGINE_READY:
+        step(sh, (rb_session_event_t){.kind = RB_SESSION_READY});
+        break;
+    case RB_ENGINE_FAILED:
+        step(sh, (rb_session_event_t){.kind = RB_SESSION_FAILED, .fault = fault});
+        break;
+    case RB_ENGINE_DRAINED:
+        step(sh, (rb_session_event_t){.kind = RB_SESSION_DRAINED,
+                                      .fault = fault->code == RB_OK ? NULL : fault});
+        rb_engine_destroy(&sh->engine);
+        break;
+    case RB_ENGINE_PREPARING:
+    case RB_ENGINE_ARMED:
+        break;
+    }
+}
+
+/* Rows before the change of state that they belong to; while the outbox is full, both wait. */
+static void poll_engine(shell_t *sh)
+{
+    if (sh->engine == NULL)
+        return;
+    rb_engine_state_t state = rb_engine_poll(sh->engine);
+    if (state == RB_ENGINE_PREPARING)
+        deliver_progress(sh);
+    if (state == RB_ENGINE_PREPARING || !rb_session_takes_rows(sh->session))
+        return;
+    rb_engine_rows(sh->engine, emit_row, sh);
+    if (state != sh->engine_state)
+        tell_engine_state(sh, state);
+}
+
+static void deliver(shell_t *sh)
+{
+    if (sh->has_loaded)
+        deliver_loaded(sh);
+    if (sh->has_cleaned)
+        deliver_cleaned(sh);
+    if (sh->has_failed) {
+        sh->has_failed = false;
+        step(sh, (rb_session_event_t){.kind = RB_SESSION_FAILED, .fault = &sh->prepare_fault});
+    }
+    deliver_notes(sh);
+    poll_engine(sh);
+}
+
+/* ---- frames ---- */
+
+/* Whoever speaks another version is told so by our header: any frame does. */
+static void answer_stranger(shell_t *sh, const char *peer, const rb_err_t *err)
+{
+    Rackbench__ToCoordinator msg = RACKBENCH__TO_COORDINATOR__INIT;
+    Rackbench__Busy busy = RACKBENCH__BUSY__INIT;
+    busy.run_id = (char *)(uintptr_t) "(a frame that was not understood)";
+    msg.body_case = RACKBENCH__TO_COORDINATOR__BODY_BUSY;
+    msg.busy = &busy;
+    rb_log_warn("frame from '%s' refused: %s", peer, err->text);
+    sink_send(sh, peer, &msg);
+}
+
+static void on_frame(shell_t *sh, const char *peer, const void *data, size_t size)
+{
+    rb_frame_t frame;
+    rb_err_t err;
+    RB_AUTO(rb_to_agent_destroy) Rackbench__ToAgent *msg = NULL;
+    uint64_t wall_ns = rb_clock_wall_ns();
+    if (rb_wire_parse(data, size, &frame, &err) == 0)
+        msg = rb_wire_to_agent(&frame, &err);
+    if (msg == NULL) {
+        answer_stranger(sh, peer, &err);
+        return;
+    }
+    bool owned = rb_session_owned(sh->session);
+    step(sh, (rb_session_event_t){
+                 .kind = RB_SESSION_MESSAGE, .wall_ns = wall_ns, .peer = peer, .message = msg});
+    if (owned != rb_session_owned(sh->session))
+        rb_log_info("%s", owned ? "free again" : "taken by a coordinator");
+}
+
+static void receive_all(shell_t *sh)
+{
+    char peer[RB_LINK_PEER];
+    const void *data;
+    size_t size;
+    while (rb_link_receive(sh->link, peer, &data, &size)) {
+        on_frame(sh, peer, data, size);
+        deliver(sh);
+    }
+}
+
+static int wait_ms(const shell_t *sh)
+{
+    uint64_t now_ns = rb_clock_now_ns(), due_ns = rb_session_deadline_ns(sh->session);
+    int limit_ms = sh->engine != NULL ? ENGINE_WAIT_MS : MAX_WAIT_MS;
+    if (due_ns <= now_ns)
+        return 0;
+    uint64_t ms = (due_ns - now_ns) / RB_NS_PER_MS + 1;
+    return ms < (uint64_t)limit_ms ? (int)ms : limit_ms;
+}
+
+static void serve(shell_t *sh)
+{
+    bool ready[2] = {false, false};
+    while (!ready[0]) {
+        int fds[2] = {sh->opts->signal_fd, sh->engine != NULL ? rb_engine_fd(sh->engine) : -1};
+        rb_link_wait(sh->link, wait_ms(sh), fds, RB_LEN(fds), ready);
+        receive_all(sh);
+        deliver(sh);
+        step(sh, (rb_session_event_t){.kind = RB_SESSION_TICK});
+        deliver(sh);
+    }
+}
+
+int rb_shell_run(const rb_shell_opts_t *opts, rb_err_t *err)
+{
+    shell_t sh = {.opts = opts};
+    rb_session_sink_t sink = {&sh,      sink_send, sink_send_row, sink_load,    sink_prepare,
+                              sink_arm, sink_stop, sink_clean,    sink_release, sink_note};
+    sh.link = rb_link_new(&opts->link, err);
+    if (sh.link == NULL)
+        return -1;
+    sh.inventory = rb_inventory_new();
+    sh.session =
+        rb_session_new(&sink, sh.inventory, opts->link.join != NULL ? opts->link.name : NULL);
+    rb_log_info("%s %s", opts->link.join != NULL ? "dialling" : "listening on",
+                rb_link_endpoint(sh.link));
+    serve(&sh);
+    rb_session_destroy(&sh.session);
+    rb_inventory_destroy(&sh.inventory);
+    free(sh.host);
+    rb_link_destroy(&sh.link);
+    return 0;
+}

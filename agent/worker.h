@@ -1,0 +1,108 @@
+/* worker.h - one thread: one job on one drive or file, with ring, buffers and histograms of its
+ * own.
+ *
+ * worker.c is the life of the thread, worker_loop.c the measured part, worker_cut.c its borders in
+ * time. Between arm and end the worker calls no malloc, lock or log. The main thread reads
+ * `windows` and `ended` at any time, all else before the thread starts and after it was joined.
+ */
+#pragma once
+
+#include "agent/pace.h"
+#include "agent/worker_subject.h"
+#include "agent/worker_window.h"
+#include "agent/workload/block.h"
+
+enum {
+    RB_MAX_IO_ERRORS = 10, /* that one worker tells in full */
+    RB_STOP_POLL_MS = 50,  /* longest time a worker is blocked without looking at stop_ns */
+    RB_DRAIN_S = 30        /* after Te: what is still in flight then is cancelled */
+};
+
+typedef struct {
+    uint64_t due_ns, submit_ns; /* submit_ns 0: free; due_ns of a free one: its last reap */
+    uint64_t offset_bytes;
+    rb_op_t op;
+} rb_slot_t;
+
+typedef struct {
+    uint64_t at_ns, offset_bytes;
+    rb_op_t op; /* RB_OP_COUNT: the backend itself */
+    int32_t res;
+} rb_io_error_t;
+
+/* What the WORKER row says; times are of this host's clock, 0 = never. */
+typedef struct {
+    uint64_t first_submit_ns, done_ns, end_ns;
+    uint64_t unfinished, oldest_unfinished_ns;
+    uint64_t cpu_ns, wall_ns;
+    uint64_t offered_ops;
+    bool finished;
+    uint64_t cancelled; /* in flight RB_DRAIN_S after Te */
+    rb_io_error_t errors[RB_MAX_IO_ERRORS];
+    uint32_t nerrors;
+} rb_worker_account_t;
+
+typedef struct {
+    rb_crew_t *crew; /* outlives the worker, as the next three */
+    rb_worker_subject_t *subject;
+    const Rackbench__Job *job;
+    _Atomic uint64_t *cursor; /* of this job and subject */
+    const rb_backend_t *backend;
+    uint32_t job_index, number; /* in the phase; of numjobs */
+    uint64_t interval_ns, seed;
+} rb_worker_opts_t;
+
+typedef struct {
+    rb_worker_opts_t o;
+    pthread_t thread;
+    bool started;
+    atomic_bool ended; /* the last window is published */
+
+    /* the loop */
+    void *io; /* of o.backend */
+    const rb_workload_t *load;
+    rb_block_t block;
+    rb_slot_t *slots; /* [iodepth] */
+    uint32_t *free;   /* [iodepth]; the first nfree are slots in no use */
+    uint32_t iodepth, nfree, inflight, queued;
+    bool open_loop, submitting, filling, behind, broken, cancelled;
+    uint64_t left_ops, sequence;
+    rb_pace_t pace;
+    rb_io_t ios[RB_BATCH];
+    rb_done_t done[RB_BATCH];
+    uint64_t due[RB_BATCH];
+    uint8_t *write_buffers;
+    uint64_t turn_start_ns; /* last reap; 0: in the wait */
+
+    /* its borders in time, by this host's clock */
+    rb_part_t part;
+    uint64_t now_ns; /* of the last turn */
+    uint64_t t0_ns, ramp_end_ns, te_ns;
+    uint64_t index, border_ns; /* current window, and where it ends */
+    uint64_t cut_ns;           /* next border or change of part */
+    uint64_t main_start_ns, cpu_start_ns;
+
+    rb_windows_t windows;
+    rb_hist_t *turn; /* of MAIN [ns]: from one reap to the next, or to the wait before it: how late
+                      * a completion may be seen */
+    rb_worker_account_t account;
+
+    size_t stride_bytes, buffers_bytes;
+    uint8_t *buffers;
+    uint64_t limit_ops; /* by io_size, number_ios or one pass of the region; UINT64_MAX: none */
+    uint64_t ramp_ns, runtime_ns; /* as planned; runtime 0: none */
+    int fd;
+} rb_worker_t;
+
+/* RB_ERR_INPUT: the job does not fit the subject. Starts nothing. */
+rb_worker_t *rb_worker_new(const rb_worker_opts_t *opts, rb_err_t *err);
+/* The thread has ended or was never started. */
+void rb_worker_destroy(rb_worker_t **worker);
+
+int rb_worker_start(rb_worker_t *w, rb_err_t *err); /* RB_ERR_INTERNAL: no thread to be had */
+void rb_worker_join(rb_worker_t *w);                /* idempotent */
+
+/* The thread's parts, apart for tests. The calling thread becomes the one that owns the backend. */
+int rb_worker_prepare(rb_worker_t *w, rb_err_t *err);
+void rb_worker_loop(rb_worker_t *w); /* armed: from before T0 to the end of the drain */
+void rb_worker_release(rb_worker_t *w);

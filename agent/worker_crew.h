@@ -1,0 +1,53 @@
+/* worker_crew.h - what the engine's main thread and its workers share, and nothing else is shared.
+ *
+ * The lock is for before the start and after the end; in between a worker only loads stop_ns, once
+ * a turn, and writes to the eventfd at the border of a window.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "common/err.h"
+
+typedef struct {
+    int event_fd; /* readable: something changed */
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* armed or give_up */
+    bool armed;             /* under mutex, as the next two */
+    uint64_t t0_ns;
+    int64_t drift_ppb;
+    rb_err_t fault; /* under mutex: the first failure of PREPARE */
+
+    _Atomic uint64_t stop_ns; /* no submission at or after it; UINT64_MAX: as planned */
+    atomic_bool give_up;      /* nobody wants the result: leave at once */
+    atomic_uint prepared;     /* workers that are ready for the start */
+    atomic_uint ended;        /* workers that are gone, files closed */
+    _Atomic uint64_t layout_done_bytes;
+} rb_crew_t;
+
+void rb_crew_init(rb_crew_t *crew);
+void rb_crew_clear(rb_crew_t *crew);
+
+void rb_crew_notify(rb_crew_t *crew);
+/* Keeps the first fault and lets everybody go. */
+void rb_crew_fail(rb_crew_t *crew, const rb_err_t *err);
+rb_err_t rb_crew_fault(rb_crew_t *crew);
+void rb_crew_give_up(rb_crew_t *crew);
+void rb_crew_arm(rb_crew_t *crew, uint64_t t0_ns, int64_t drift_ppb);
+/* Blocks until armed; false: given up. */
+bool rb_crew_await_arm(rb_crew_t *crew);
+/* Moves the end forward to at_ns if it was later. */
+void rb_crew_stop(rb_crew_t *crew, uint64_t at_ns);
+
+/* A length on the common clock in this host's clock, and back. + = this clock runs fast. */
+static inline uint64_t rb_crew_to_local_ns(uint64_t ns, int64_t drift_ppb)
+{
+    return ns + (uint64_t)(int64_t)((double)ns * (double)drift_ppb * 1e-9);
+}
+
+static inline int64_t rb_crew_to_common_ns(int64_t ns, int64_t drift_ppb)
+{
+    double drift = (double)drift_ppb * 1e-9;
+    return ns - (int64_t)((double)ns * drift / (1.0 + drift));
+}

@@ -1,0 +1,19 @@
+/* worker_cut.h - a worker's borders in time: windows, the end of the ramp, Te.
+ *
+ * The worker's thread. Called once a border, so it may cost: a scan of the slots, a write to the
+ * eventfd, at a change of part a read of the thread's CPU clock.
+ */
+#pragma once
+
+#include "agent/worker.h"
+
+/* Sets all borders from crew->t0_ns. */
+void rb_worker_schedule(rb_worker_t *w);
+/* The worker's part of MAIN begins or ends at at_ns. */
+void rb_worker_main_begins(rb_worker_t *w, uint64_t at_ns);
+/* now_ns >= w->cut_ns: closes the windows that have ended, changes the part. */
+void rb_worker_cut(rb_worker_t *w, uint64_t now_ns);
+/* Te is te_ns, unless it is over already. */
+void rb_worker_end_at(rb_worker_t *w, uint64_t te_ns);
+/* Publishes the last window. */
+void rb_worker_last_cut(rb_worker_t *w, uint64_t now_ns);

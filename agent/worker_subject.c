@@ -1,0 +1,104 @@
+#include "agent/worker_subject.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "agent/buffer.h"
+
+void rb_worker_subject_init(rb_worker_subject_t *s, const rb_subject_t *at)
+{
+    memset(s, 0, sizeof(*s));
+    s->at = *at;
+    s->claim_fd = -1;
+    s->layout.service = rb_hist_new();
+    pthread_mutex_init(&s->mutex, NULL);
+}
+
+void rb_worker_subject_clear(rb_worker_subject_t *s)
+{
+    rb_worker_subject_release(s);
+    rb_hist_destroy(&s->layout.service);
+    pthread_mutex_destroy(&s->mutex);
+}
+
+/* A guard that looks at the drive (ours, of another agent, udev) holds it for some milliseconds. */
+enum { CLAIM_TRIES = 20, CLAIM_PAUSE_US = 10000 };
+
+static int claim(rb_worker_subject_t *s, rb_err_t *err)
+{
+    for (int i = 0; i < CLAIM_TRIES; i++) {
+        s->claim_fd = open(s->at.path, O_RDWR | O_EXCL | O_CLOEXEC);
+        if (s->claim_fd >= 0 || errno != EBUSY)
+            break;
+        if (i + 1 < CLAIM_TRIES)
+            usleep(CLAIM_PAUSE_US);
+    }
+    if (s->claim_fd < 0 && errno == EBUSY)
+        return rb_err_set(err, RB_ERR_UNSAFE,
+                          "open %s for writing: another program or a mount holds it; free it or "
+                          "choose another drive",
+                          s->at.path);
+    if (s->claim_fd < 0)
+        return rb_err_errno(err, errno, "open %s for writing", s->at.path);
+    return 0;
+}
+
+static int prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t seed, rb_err_t *err)
+{
+    if (s->at.is_device)
+        return s->written ? claim(s, err) : 0;
+    if (!s->at.needs_layout)
+        return 0;
+    rb_layout_opts_t opts = {.path = s->at.path,
+                             .size_bytes = s->at.size_bytes,
+                             .seed = seed,
+                             .done_bytes = &crew->layout_done_bytes,
+                             .give_up = &crew->give_up};
+    return rb_layout_write(&opts, &s->layout, err);
+}
+
+int rb_worker_subject_prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t seed, rb_err_t *err)
+{
+    pthread_mutex_lock(&s->mutex);
+    if (!s->tried && atomic_load(&crew->give_up))
+        rb_err_set(&s->fault, RB_ERR_INTERRUPTED, "%s: given up", s->at.path);
+    else if (!s->tried)
+        prepare(s, crew, seed, &s->fault);
+    s->tried = true;
+    *err = s->fault;
+    pthread_mutex_unlock(&s->mutex);
+    return err->code == RB_OK ? 0 : -1;
+}
+
+static void probe_nowait(rb_worker_subject_t *s, int fd)
+{
+    struct iovec iov = {rb_buffer_new(RB_BUFFER_ALIGN), RB_BUFFER_ALIGN};
+    if (preadv2(fd, &iov, 1, 0, RWF_NOWAIT) < 0 && errno == EOPNOTSUPP)
+        atomic_store(&s->iowq, true);
+    rb_buffer_free(iov.iov_base, RB_BUFFER_ALIGN);
+}
+
+int rb_worker_subject_open(rb_worker_subject_t *s, rb_open_mode_t mode, rb_open_cache_t cache,
+                           rb_err_t *err)
+{
+    int flags = O_CLOEXEC | (mode == RB_OPEN_WRITE ? O_RDWR : O_RDONLY);
+    int fd = open(s->at.path, flags | (cache == RB_OPEN_DIRECT ? O_DIRECT : 0));
+    if (fd < 0 && errno == EINVAL && cache == RB_OPEN_DIRECT)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "open %s: its file system knows no O_DIRECT; set direct: false or choose "
+                          "another directory",
+                          s->at.path);
+    if (fd < 0)
+        return rb_err_errno(err, errno, "open %s", s->at.path);
+    probe_nowait(s, fd);
+    return fd;
+}
+
+void rb_worker_subject_release(rb_worker_subject_t *s)
+{
+    if (s->claim_fd >= 0)
+        close(s->claim_fd);
+    s->claim_fd = -1;
+}

@@ -1,0 +1,40 @@
+/* worker_subject.h - a drive or file as the workers of a phase share it: laid out and claimed once.
+ *
+ * The first worker that comes prepares it, the others wait on its mutex. Only before the start.
+ */
+#pragma once
+
+#include "agent/engine.h"
+#include "agent/kernel_stat.h"
+#include "agent/layout.h"
+#include "agent/worker_crew.h"
+
+typedef struct {
+    rb_subject_t at;
+    bool used, written; /* by a job of this host */
+
+    pthread_mutex_t mutex;
+    bool tried;     /* under mutex, as the next: whoever comes later gets the same answer */
+    rb_err_t fault; /* RB_OK: prepared */
+    int claim_fd;   /* a device that is written is held exclusively for the whole phase; -1: none */
+    rb_layout_stats_t layout;
+    atomic_bool iowq; /* it refuses non-blocking I/O: the kernel's worker threads do the I/O */
+
+    rb_kernel_stat_t before, after; /* main thread; devices */
+} rb_worker_subject_t;
+
+void rb_worker_subject_init(rb_worker_subject_t *s, const rb_subject_t *at);
+void rb_worker_subject_clear(rb_worker_subject_t *s);
+
+/* Blocks. RB_ERR_IO (layout, open), RB_ERR_UNSAFE (in use), RB_ERR_INTERRUPTED (given up). */
+int rb_worker_subject_prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t seed,
+                              rb_err_t *err);
+
+typedef enum { RB_OPEN_READ, RB_OPEN_WRITE } rb_open_mode_t;
+typedef enum { RB_OPEN_DIRECT, RB_OPEN_BUFFERED } rb_open_cache_t;
+
+/* A descriptor of the caller's own; also finds out about iowq by one small read. -1 on failure. */
+int rb_worker_subject_open(rb_worker_subject_t *s, rb_open_mode_t mode, rb_open_cache_t cache,
+                           rb_err_t *err);
+/* Gives the claim back. */
+void rb_worker_subject_release(rb_worker_subject_t *s);

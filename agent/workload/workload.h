@@ -1,0 +1,15 @@
+/* workload.h - what I/O comes next: one small table of functions, called per batch by one worker.
+ *
+ * Hot: no lock, no allocation, no log. State belongs to the worker that calls; what several workers
+ * share (a cursor) is atomic and named as such.
+ */
+#pragma once
+
+#include "agent/backend/backend.h"
+
+typedef struct {
+    const char *name;
+    /* Fills offset_bytes and op of up to n <= RB_BATCH operations. Fewer than n: there is no more
+     * to do. */
+    uint32_t (*next)(void *self, rb_io_t *ios, uint32_t n);
+} rb_workload_t;
