@@ -6,7 +6,7 @@
 
 int rb_report(FILE *out, const rb_result_t *result, const rb_options_t *options, rb_err_t *err)
 {
-    rb_report_opts_t opts = {.units = options->units};
+    rb_report_opts_t opts = {.units = options->units, .quantiles = options->quantiles};
     switch (options->format) {
     case RB_FORMAT_TEXT:
         return rb_report_text(out, result, &opts, err);

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#define DEFAULT_QUANTILES 0x3bu /* p50 p90 p99 p99.9 p99.99 */
+
 enum { MAX_EVENTS_SHOWN = 30, MAX_COLUMNS = 100, INDENT = 14 };
 
 double rb_text_mega(const rb_text_t *text, double bytes)
@@ -105,7 +107,10 @@ static void put_legend(const rb_text_t *text)
 int rb_report_text(FILE *out, const rb_result_t *result, const rb_report_opts_t *opts,
                    rb_err_t *err)
 {
-    rb_text_t text = {.out = out, .result = result, .units = opts->units};
+    rb_text_t text = {.out = out,
+                      .result = result,
+                      .units = opts->units,
+                      .quantiles = opts->quantiles ? opts->quantiles : DEFAULT_QUANTILES};
     errno = 0;
     put_run(&text);
     for (size_t i = 0; i < result->nprepares; i++)

@@ -9,7 +9,8 @@
 #include "coordinator/result.h"
 
 typedef struct {
-    rb_units_t units; /* MiB/s or MB/s */
+    rb_units_t units;   /* MiB/s or MB/s */
+    uint32_t quantiles; /* bit i: a column for rb_quantiles[i]; 0: p50 p90 p99 p99.9 p99.99 */
 } rb_report_opts_t;
 
 /* RB_ERR_IO where the file cannot be written. */

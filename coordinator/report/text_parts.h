@@ -7,6 +7,7 @@ typedef struct {
     FILE *out;
     const rb_result_t *result;
     rb_units_t units;
+    uint32_t quantiles;                                /* bit i: a column for rb_quantiles[i] */
     bool has_uncertain, has_censored, has_closed_loop; /* what the legend must explain */
 } rb_text_t;
 

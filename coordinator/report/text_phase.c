@@ -1,8 +1,5 @@
 #include "coordinator/report/text_parts.h"
 
-/* Columns of the table: indices in rb_quantiles. */
-static const int columns[] = {0, 1, 3, 4, 5};
-
 static void put_latencies(rb_text_t *text, const rb_lat_t *lat)
 {
     char buf[RB_FMT_SIZE + 2];
@@ -11,16 +8,18 @@ static void put_latencies(rb_text_t *text, const rb_lat_t *lat)
         return;
     }
     fprintf(text->out, " %8s", rb_fmt_ns(buf, RB_FMT_SIZE, (uint64_t)(lat->mean_ns + 0.5)));
-    for (size_t i = 0; i < RB_LEN(columns); i++)
-        fprintf(text->out, " %8s", rb_text_quantile(text, buf, lat, columns[i]));
+    for (int i = 0; i < RB_QUANTILES; i++)
+        if (text->quantiles & 1u << i)
+            fprintf(text->out, " %8s", rb_text_quantile(text, buf, lat, i));
     fprintf(text->out, " %8s\n", rb_fmt_ns(buf, RB_FMT_SIZE, lat->max_ns));
 }
 
 static void put_head(const rb_text_t *text, const char *what)
 {
     fprintf(text->out, "  %-15.15s %9s %9s %8s", what, "IOPS", rb_text_mega_unit(text), "mean");
-    for (size_t i = 0; i < RB_LEN(columns); i++)
-        fprintf(text->out, " %8s", rb_quantiles[columns[i]].title);
+    for (int i = 0; i < RB_QUANTILES; i++)
+        if (text->quantiles & 1u << i)
+            fprintf(text->out, " %8s", rb_quantiles[i].title);
     fprintf(text->out, " %8s\n", "max");
 }
 

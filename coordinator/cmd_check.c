@@ -1,0 +1,96 @@
+#include "coordinator/cmd.h"
+
+#include "common/clock.h"
+#include "coordinator/plan/emit.h"
+#include "coordinator/plan_source.h"
+#include "coordinator/task.h"
+#include "proto/select.h"
+
+static const char *const actions[] = {
+    [RACKBENCH__SUBJECT__ACTION__reads] = "reads",
+    [RACKBENCH__SUBJECT__ACTION__overwrites] = "OVERWRITES",
+    [RACKBENCH__SUBJECT__ACTION__lays_out] = "lays out",
+    [RACKBENCH__SUBJECT__ACTION__reuses] = "reuses",
+};
+
+static void print_duration(const Rackbench__Plan *plan)
+{
+    char text[RB_FMT_SIZE];
+    uint64_t sum_ns = 0;
+    bool open_end = false;
+    for (size_t i = 0; i < plan->n_phases; i++) {
+        sum_ns += rb_phase_ramp_ns(plan->phases[i]) + rb_phase_runtime_ns(plan->phases[i]);
+        open_end = open_end || rb_phase_runtime_ns(plan->phases[i]) == 0;
+    }
+    printf("duration: %s%s, and the time to lay out files\n",
+           rb_fmt_duration(text, sizeof(text), sum_ns),
+           open_end ? " and what the phases bound by bytes or operations take" : "");
+}
+
+static void print_subject(const Rackbench__Plan *plan, const char *host,
+                          const Rackbench__Subject *subject)
+{
+    char size[RB_FMT_SIZE];
+    printf("%s  %s  %s  %s  %s", host, plan->targets[subject->target]->name, subject->path,
+           rb_fmt_bytes(size, sizeof(size), subject->size_bytes), actions[subject->action]);
+    if (subject->identity != NULL)
+        printf("  (%s, S/N %s)", subject->identity->model ? subject->identity->model : "no model",
+               subject->identity->serial ? subject->identity->serial : "none");
+    if (subject->refused != NULL)
+        printf("\n    REFUSED: %s", subject->refused);
+    if (subject->warning != NULL)
+        printf("\n    warning: %s", subject->warning);
+    printf("\n");
+}
+
+/* Bytes that would be laid out, and drives that would be overwritten. */
+static void print_summary(const rb_task_t *task)
+{
+    char size[RB_FMT_SIZE];
+    uint64_t bytes = 0;
+    size_t drives = 0;
+    for (size_t i = 0; i < task->fleet->list->nitems; i++) {
+        const Rackbench__Loaded *loaded = rb_run_loaded(task->run, (uint32_t)i + 1);
+        for (size_t k = 0; loaded != NULL && k < loaded->n_subjects; k++) {
+            const Rackbench__Subject *s = loaded->subjects[k];
+            if (s->action == RACKBENCH__SUBJECT__ACTION__lays_out)
+                bytes += s->size_bytes;
+            drives += s->action == RACKBENCH__SUBJECT__ACTION__overwrites && s->identity != NULL;
+        }
+    }
+    printf("would lay out %s of files and overwrite %zu drives; nothing was touched\n",
+           rb_fmt_bytes(size, sizeof(size), bytes), drives);
+}
+
+static int check_hosts(const Rackbench__Plan *plan, const rb_options_t *options, rb_err_t *err)
+{
+    rb_task_opts_t opts = {.goal = RB_RUN_CHECK, .plan = plan, .wall_ns = rb_clock_wall_ns()};
+    rb_task_t task;
+    rb_run_id(opts.id);
+    if (rb_task_run(&task, &opts, options, err) == 0) {
+        for (size_t i = 0; i < task.fleet->list->nitems; i++) {
+            const Rackbench__Loaded *loaded = rb_run_loaded(task.run, (uint32_t)i + 1);
+            for (size_t k = 0; loaded != NULL && k < loaded->n_subjects; k++)
+                print_subject(plan, task.fleet->hosts[i].name, loaded->subjects[k]);
+        }
+        print_summary(&task);
+    }
+    int status = rb_task_status(&task, err);
+    rb_task_clear(&task);
+    return status;
+}
+
+int cmd_check(const rb_options_t *options, rb_err_t *err)
+{
+    RB_AUTO(rb_plan_source_destroy)
+    rb_plan_source_t *source = rb_plan_source_new(options->args[0], options, err);
+    if (source == NULL)
+        return (int)err->code;
+    RB_AUTO(rb_free_str) char *resolved = rb_plan_emit(source->plan);
+    fputs(resolved, stdout);
+    print_duration(source->plan);
+    if (options->hosts != NULL || options->local > 0)
+        return check_hosts(source->plan, options, err);
+    puts("say --hosts or --local N to see every drive and file on every host");
+    return RB_OK;
+}

@@ -1,0 +1,29 @@
+#include "coordinator/cmd.h"
+#include "coordinator/plan/presets.h"
+
+static int list(void)
+{
+    for (const struct rb_preset *p = rb_presets; p->name != NULL; p++) {
+        RB_AUTO(rb_free_str) char *summary = rb_preset_summary(p->name);
+        printf("%-16s %s\n", p->name, summary);
+    }
+    return RB_OK;
+}
+
+int cmd_plan(const rb_options_t *options, rb_err_t *err)
+{
+    if (strcmp(options->args[0], "list") == 0 && options->nargs == 1)
+        return list();
+    if (strcmp(options->args[0], "show") == 0 && options->nargs == 2) {
+        const char *yaml = rb_preset_find(options->args[1]);
+        if (yaml != NULL) {
+            fputs(yaml, stdout);
+            return RB_OK;
+        }
+        rb_err_set(err, RB_ERR_INPUT, "'%s' is no preset; see rackbench plan list",
+                   options->args[1]);
+        return RB_ERR_INPUT;
+    }
+    rb_err_set(err, RB_ERR_INPUT, "usage: rackbench plan list | show PRESET");
+    return RB_ERR_INPUT;
+}

@@ -1,0 +1,206 @@
+#include "coordinator/conduct.h"
+
+#include "common/clock.h"
+#include "coordinator/hub.h"
+#include "coordinator/journal.h"
+#include "proto/select.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define LIVE_PERIOD_NS RB_NS_PER_S
+#define SYNC_PERIOD_NS RB_NS_PER_S
+
+typedef struct {
+    const rb_conduct_opts_t *opts;
+    rb_run_opts_t run_opts;
+    rb_hub_t *hub;
+    rb_run_t *run;
+    rb_journal_t *journal; /* NULL: none */
+    uint64_t next_live_ns, next_sync_ns;
+} conduct_t;
+
+static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
+{
+    conduct_t *c = ctx;
+    rb_hub_send(c->hub, host, msg);
+}
+
+/* The journal first: what the fold shows can be read again. */
+static int sink_row(void *ctx, uint32_t host, const void *row, size_t size, rb_err_t *err)
+{
+    conduct_t *c = ctx;
+    if (c->journal != NULL && rb_journal_append(c->journal, host, row, size, err) != 0)
+        return -1;
+    return c->opts->fold != NULL ? rb_fold_row(c->opts->fold, host, row, size, err) : 0;
+}
+
+static void step(conduct_t *c, rb_run_event_t ev)
+{
+    if (ev.now_ns == 0)
+        ev.now_ns = rb_clock_now_ns();
+    ev.wall_ns = rb_clock_wall_ns();
+    rb_run_step(c->run, &ev);
+}
+
+static void on_hub_event(conduct_t *c, const rb_hub_event_t *hub)
+{
+    static const rb_run_event_kind_t kinds[] = {[RB_HUB_MESSAGE] = RB_RUN_MESSAGE,
+                                                [RB_HUB_ROW] = RB_RUN_ROW,
+                                                [RB_HUB_BROKEN] = RB_RUN_BROKEN};
+    step(c, (rb_run_event_t){.kind = kinds[hub->kind],
+                             .now_ns = hub->now_ns,
+                             .host = hub->host,
+                             .message = hub->message,
+                             .row = hub->row,
+                             .row_size = hub->row_size,
+                             .text = hub->text});
+}
+
+static const char *stage_word(const rb_run_view_t *view)
+{
+    switch (view->stage) {
+    case RB_STAGE_CONNECT:
+        return "connecting";
+    case RB_STAGE_PROBE:
+    case RB_STAGE_PROBE_PHASE:
+        return "measuring clocks";
+    case RB_STAGE_LOAD:
+        return "checking";
+    case RB_STAGE_PREPARE:
+        return view->total_bytes > 0 ? "laying out" : "preparing";
+    case RB_STAGE_RUN:
+        return view->stopping ? "draining" : "running";
+    case RB_STAGE_CLEAN:
+        return "cleaning";
+    case RB_STAGE_DONE:
+        return "done";
+    }
+    return "";
+}
+
+static void fill_phase(const conduct_t *c, const rb_run_view_t *view, uint64_t now_ns,
+                       rb_live_state_t *state)
+{
+    const Rackbench__Plan *plan = c->run_opts.plan;
+    const Rackbench__Phase *phase = plan->phases[view->phase];
+    state->phase = phase->name;
+    state->phase_number = view->phase + 1;
+    state->phases = (uint32_t)plan->n_phases;
+    state->phase_index = view->phase;
+    state->done_bytes = view->done_bytes;
+    state->total_bytes = view->stage == RB_STAGE_PREPARE ? view->total_bytes : 0;
+    if (view->stage != RB_STAGE_RUN)
+        return;
+    state->elapsed_ns = now_ns > view->t0_ns ? now_ns - view->t0_ns : 0;
+    if (phase->jobs[0]->has_runtime_ns)
+        state->total_ns = rb_phase_ramp_ns(phase) + rb_phase_runtime_ns(phase);
+}
+
+static void show(conduct_t *c, uint64_t now_ns)
+{
+    if (now_ns < c->next_live_ns && !rb_run_done(c->run))
+        return;
+    c->next_live_ns = now_ns + LIVE_PERIOD_NS;
+    rb_run_view_t view;
+    rb_run_view(c->run, now_ns, &view);
+    rb_live_state_t state = {.word = stage_word(&view),
+                             .hosts_ready = (uint32_t)view.answering,
+                             .hosts = (uint32_t)view.hosts,
+                             .fold = c->opts->fold};
+    if (view.stage == RB_STAGE_DONE)
+        state.word = rb_run_outcome(c->run)->status;
+    else if (view.stage >= RB_STAGE_PREPARE && view.stage <= RB_STAGE_RUN)
+        fill_phase(c, &view, now_ns, &state);
+    rb_live_update(c->opts->live, &state);
+}
+
+static void sync_journal(conduct_t *c, uint64_t now_ns)
+{
+    rb_err_t err;
+    if (c->journal == NULL || now_ns < c->next_sync_ns)
+        return;
+    c->next_sync_ns = now_ns + SYNC_PERIOD_NS;
+    if (rb_journal_sync(c->journal, &err) != 0)
+        step(c, (rb_run_event_t){.kind = RB_RUN_JOURNAL_FAILED, .text = err.text});
+}
+
+static void check_embedded(conduct_t *c)
+{
+    uint32_t dead = rb_fleet_dead(c->opts->fleet);
+    if (dead != 0)
+        step(c,
+             (rb_run_event_t){.kind = RB_RUN_GONE, .host = dead, .text = "its process has ended"});
+}
+
+static int wait_ms(const conduct_t *c)
+{
+    uint64_t now_ns = rb_clock_now_ns();
+    uint64_t due_ns = RB_MIN(rb_run_deadline_ns(c->run), c->next_live_ns);
+    return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns) / RB_NS_PER_MS + 1);
+}
+
+static void loop(conduct_t *c, int signal_fd)
+{
+    while (!rb_run_done(c->run)) {
+        rb_hub_event_t hub;
+        struct signalfd_siginfo info;
+        bool signalled = rb_hub_wait(c->hub, wait_ms(c), signal_fd);
+        while (rb_hub_receive(c->hub, &hub))
+            on_hub_event(c, &hub);
+        if (signalled && read(signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+            step(c, (rb_run_event_t){.kind = RB_RUN_INTERRUPT});
+        step(c, (rb_run_event_t){.kind = RB_RUN_TICK});
+        check_embedded(c);
+        uint64_t now_ns = rb_clock_now_ns();
+        sync_journal(c, now_ns);
+        show(c, now_ns);
+    }
+}
+
+static int open_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int prepare(conduct_t *c, rb_err_t *err)
+{
+    const rb_fleet_t *fleet = c->opts->fleet;
+    rb_run_sink_t sink = {c, sink_send, sink_row};
+    rb_hub_opts_t hub = {c->opts->run.id, fleet->list, fleet->listen};
+    if (c->opts->journal_path != NULL) {
+        c->journal = rb_journal_create(c->opts->journal_path, err);
+        if (c->journal == NULL)
+            return -1;
+    }
+    c->hub = rb_hub_new(&hub, err);
+    if (c->hub == NULL)
+        return -1;
+    c->run_opts = c->opts->run;
+    c->run_opts.nhosts = fleet->list->nitems;
+    c->run_opts.hosts = fleet->hosts;
+    c->run = rb_run_new(&c->run_opts, &sink);
+    return 0;
+}
+
+rb_run_t *rb_conduct(const rb_conduct_opts_t *opts, rb_err_t *err)
+{
+    conduct_t c = {.opts = opts};
+    if (prepare(&c, err) == 0) {
+        int signal_fd = open_signals();
+        step(&c, (rb_run_event_t){.kind = RB_RUN_START});
+        loop(&c, signal_fd);
+        close(signal_fd);
+        rb_live_end(opts->live);
+        if (c.journal != NULL)
+            rb_journal_sync(c.journal, err);
+    }
+    rb_hub_destroy(&c.hub);
+    rb_journal_destroy(&c.journal);
+    return c.run;
+}

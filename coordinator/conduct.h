@@ -1,0 +1,24 @@
+/* conduct.h - the coordinator around its pure run: hub, journal, fold and live view wired to events
+ * and actions.
+ *
+ * One thread: rb_conduct returns when the run is over. SIGINT and SIGTERM must be blocked by the
+ * caller; they end the run in order, a second one at once.
+ */
+#pragma once
+
+#include "coordinator/fleet.h"
+#include "coordinator/live/terminal.h"
+#include "coordinator/merge.h"
+#include "coordinator/run.h"
+
+typedef struct {
+    rb_run_opts_t run; /* hosts and marks are filled in from the fleet */
+    const rb_fleet_t *fleet;
+    const char *journal_path; /* NULL: nothing is kept */
+    rb_live_t *live;
+    rb_fold_t *fold; /* fed with every row; NULL: none */
+} rb_conduct_opts_t; /* borrowed for the call */
+
+/* The run as it ended, to be asked for inventory, verdicts and outcome; it borrows from opts and
+ * fleet. NULL: it could not begin. */
+rb_run_t *rb_conduct(const rb_conduct_opts_t *opts, rb_err_t *err);

@@ -1,0 +1,135 @@
+#include "coordinator/cmd.h"
+
+#include <signal.h>
+
+typedef struct {
+    const char *name;
+    const char *args;
+    const char *help;
+    const char *more; /* for `rackbench NAME --help` */
+    rb_cmd_fn *run;
+    size_t min_args, max_args;
+} command_t;
+
+static const command_t commands[] = {
+    {"run", "PLAN", "run a plan on all hosts in lockstep and print the merged result",
+     "PLAN is a file (plan.yaml), or the name of a preset (rackbench plan list).\n"
+     "Without --hosts it starts embedded agents on this machine.\n"
+     "Ctrl-C stops every agent and prints what was measured; a second one ends at once.\n",
+     cmd_run, 1, 1},
+    {"check", "PLAN", "show what a plan would do and how long it takes; touches nothing",
+     "Prints the resolved plan; with --hosts or --local also every drive and file on every host,\n"
+     "what would be written or overwritten, and what is refused and why.\n",
+     cmd_check, 1, 1},
+    {"report", "RUN", "print a result again from its journal",
+     "RUN is a run directory or the id at the end of its name.\n", cmd_report, 1, 1},
+    {"hosts", "", "show the fleet: CPU, memory, kernel, drives, clock offset and round trip",
+     "Needs --hosts (or --local N).\n", cmd_hosts, 0, 0},
+    {"clean", "PLAN", "remove the files that a plan's runs have laid out",
+     "Removes files named rackbench.HOST.TARGET.N, of this plan's targets and these hosts only.\n",
+     cmd_clean, 1, 1},
+    {"plan", "list | show PRESET", "the plans that are built in", "", cmd_plan, 1, 2},
+};
+
+static void help(FILE *out)
+{
+    fputs("Usage: rackbench COMMAND [OPTIONS]\n"
+          "Measures the storage of many servers at once: one plan, all hosts in lockstep, one "
+          "merged result.\n"
+          "\n"
+          "Commands:\n",
+          out);
+    for (size_t i = 0; i < RB_LEN(commands); i++) {
+        char left[40];
+        snprintf(left, sizeof(left), "%s %s", commands[i].name, commands[i].args);
+        fprintf(out, "  %-24s %s\n", left, commands[i].help);
+    }
+    fputs("\nOptions:\n", out);
+    rb_options_help(out);
+    fputs(
+        "  --version\n"
+        "\n"
+        "Examples:\n"
+        "  rackbench run quick                        a first look, on this machine\n"
+        "  rackbench run plan.yaml --local 2          two embedded agents\n"
+        "  rackbench check plan.yaml --hosts node[01-16] --insecure\n"
+        "  rackbench run plan.yaml --hosts node[01-16] --insecure\n"
+        "  rackbench report quick-20260101T120000Z-ab3de5fg --format json | jq .phases[0].cluster\n"
+        "\n"
+        "Exit status: 0 done, 1 bad input, 2 refused as unsafe, 3 network or protocol, 4 I/O "
+        "error,\n"
+        "5 a host was lost, 6 internal error, 130 interrupted.\n",
+        out);
+}
+
+static void command_help(const command_t *command)
+{
+    printf("Usage: rackbench %s %s [OPTIONS]\n%s.\n%s\nOptions:\n", command->name, command->args,
+           command->help, command->more);
+    rb_options_help(stdout);
+}
+
+static void block_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static int run_command(const command_t *command, int argc, char **argv, rb_err_t *err)
+{
+    rb_options_t options;
+    int status = -1;
+    if (rb_options_parse(&options, argc, argv, err) != 0) {
+        status = (int)err->code;
+    } else if (options.help) {
+        command_help(command);
+        status = RB_OK;
+    } else if (options.nargs < command->min_args || options.nargs > command->max_args) {
+        rb_err_set(err, RB_ERR_INPUT, "usage: rackbench %s %s [OPTIONS]", command->name,
+                   command->args);
+        status = RB_ERR_INPUT;
+    } else {
+        block_signals();
+        status = command->run(&options, err);
+    }
+    rb_options_clear(&options);
+    return status;
+}
+
+static const command_t *find(const char *name)
+{
+    for (size_t i = 0; i < RB_LEN(commands); i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    rb_err_t err = {0};
+    const char *word = argc > 1 ? argv[1] : "";
+    if (strcmp(word, "--version") == 0) {
+        puts("rackbench " RB_VERSION);
+        return RB_OK;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        help(stdout);
+        return RB_OK;
+    }
+    const command_t *command = find(word);
+    if (command == NULL) {
+        if (argc > 1)
+            fprintf(stderr, "rackbench: unknown command '%s'; see rackbench --help\n", word);
+        else
+            help(stderr);
+        return RB_ERR_INPUT;
+    }
+    int status = run_command(command, argc - 1, argv + 1, &err);
+    if (err.text[0] != '\0')
+        fprintf(stderr, "rackbench: %s\n", err.text);
+    return status;
+}

@@ -1,0 +1,236 @@
+#include "coordinator/options.h"
+
+#include "coordinator/result.h"
+
+#include <getopt.h>
+
+enum { OPT_FIRST = 256 };
+
+typedef int take_fn(rb_options_t *o, const char *value, rb_err_t *err);
+
+typedef struct {
+    const char *name;
+    const char *value; /* NULL: a flag */
+    const char *help;
+    take_fn *take;
+} row_t;
+
+static int take_hosts(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    o->hosts = value;
+    return 0;
+}
+
+static int take_local(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    uint64_t n;
+    if (rb_parse_count(value, &n, err) != 0)
+        return -1;
+    if (n < 1 || n > 256)
+        return rb_err_set(err, RB_ERR_INPUT, "'%s' is not a number of agents from 1 to 256", value);
+    o->local = (uint32_t)n;
+    return 0;
+}
+
+static int take_listen(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    o->listen = value;
+    return 0;
+}
+
+static int take_output(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    o->output = value;
+    return 0;
+}
+
+static int take_scratch(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    o->scratch = value;
+    return 0;
+}
+
+static int take_set(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    *RB_PUSH(o->sets, o->nsets) = value;
+    return 0;
+}
+
+static int take_path(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    *RB_PUSH(o->paths, o->npaths) = value;
+    return 0;
+}
+
+static int take_device(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    *RB_PUSH(o->devices, o->ndevices) = value;
+    return 0;
+}
+
+static int take_format(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    static const char *const names[] = {
+        [RB_FORMAT_TEXT] = "text", [RB_FORMAT_JSON] = "json", [RB_FORMAT_CSV] = "csv"};
+    for (size_t i = 0; i < RB_LEN(names); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            o->format = (rb_format_t)i;
+            return 0;
+        }
+    }
+    return rb_err_set(err, RB_ERR_INPUT, "unknown format '%s'; text, json and csv are there",
+                      value);
+}
+
+static int take_units(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    if (strcmp(value, "MiB/s") != 0 && strcmp(value, "MB/s") != 0)
+        return rb_err_set(err, RB_ERR_INPUT, "unknown unit '%s'; MiB/s or MB/s", value);
+    o->units = strcmp(value, "MB/s") == 0 ? RB_UNITS_DECIMAL : RB_UNITS_BINARY;
+    return 0;
+}
+
+static int take_percentiles(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    RB_AUTO(rb_free_str) char *list = rb_strdup(value);
+    char *rest = NULL;
+    o->quantiles = 0;
+    for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
+        int found = -1;
+        for (int i = 0; i < RB_QUANTILES; i++)
+            if (strcmp(word, rb_quantiles[i].title + 1) == 0)
+                found = i;
+        if (found < 0)
+            return rb_err_set(
+                err, RB_ERR_INPUT,
+                "no percentile '%s'; 50, 90, 95, 99, 99.9, 99.99 and 99.999 are there", word);
+        o->quantiles |= 1u << found;
+    }
+    return 0;
+}
+
+static int take_timeout(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    return rb_parse_duration(value, &o->connect_timeout_ns, err);
+}
+
+static int take_insecure(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->insecure = true;
+    return 0;
+}
+
+static int take_yes(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->yes = true;
+    return 0;
+}
+
+static int take_quiet(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->quiet = true;
+    return 0;
+}
+
+static int take_json_lines(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->json_lines = true;
+    return 0;
+}
+
+static int take_help(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->help = true;
+    return 0;
+}
+
+static const row_t rows[] = {
+    {"hosts", "LIST",
+     "agents to use: a,b  node[01-16]  10.77.0.[1-4]  host:port  @file  hosts.yaml", take_hosts},
+    {"local", "N", "no hosts: start N agents on this machine (run: 4, with devices 1)", take_local},
+    {"listen", "URL", "wait here for agents that --join, instead of dialling the hosts",
+     take_listen},
+    {"insecure", NULL, "talk to agents beyond this machine without keys", take_insecure},
+    {"connect-timeout", "TIME", "how long an agent may take to answer at first (default 5s)",
+     take_timeout},
+    {"set", "PATH=VALUE", "override a plan key: phases.0.jobs.0.iodepth=64 (repeatable)", take_set},
+    {"output", "DIR", "run directory (default ./NAME-YYYYMMDDTHHMMSSZ-ID)", take_output},
+    {"scratch", "DIR", "files of --local agents (default ./rackbench-scratch)", take_scratch},
+    {"allow-path", "DIR", "--local agents may lay out files under DIR (repeatable)", take_path},
+    {"allow-device", "GLOB", "--local agents may write to these devices (repeatable)", take_device},
+    {"format", "WORD", "text (default), json or csv on standard output", take_format},
+    {"percentiles", "LIST", "columns of the text table, like 50,99,99.9", take_percentiles},
+    {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units},
+    {"yes", NULL, "do not ask before a drive is overwritten", take_yes},
+    {"quiet", NULL, "no live line", take_quiet},
+    {"json-lines", NULL, "live view as one JSON object a line, on standard output",
+     take_json_lines},
+    {"help", NULL, "this help", take_help},
+};
+
+void rb_options_help(FILE *out)
+{
+    for (size_t i = 0; i < RB_LEN(rows); i++) {
+        char left[40];
+        snprintf(left, sizeof(left), "--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
+        fprintf(out, "  %-24s %s\n", left, rows[i].help);
+    }
+}
+
+static void build_table(struct option *table)
+{
+    for (size_t i = 0; i < RB_LEN(rows); i++)
+        table[i] = (struct option){rows[i].name, rows[i].value ? required_argument : no_argument,
+                                   NULL, OPT_FIRST + (int)i};
+    table[RB_LEN(rows)] = (struct option){0};
+}
+
+int rb_options_parse(rb_options_t *o, int argc, char **argv, rb_err_t *err)
+{
+    struct option table[RB_LEN(rows) + 1];
+    int opt;
+    build_table(table);
+    *o = (rb_options_t){.scratch = "rackbench-scratch", .connect_timeout_ns = 5 * RB_NS_PER_S};
+    optind = 1;
+    opterr = 0;
+    while ((opt = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+        if (opt == 'h') {
+            o->help = true;
+        } else if (opt == '?' || opt == ':') {
+            return rb_err_set(err, RB_ERR_INPUT, "%s '%s'; see rackbench %s --help",
+                              opt == '?' ? "unknown option" : "a value is missing after",
+                              argv[optind - 1], argv[0]);
+        } else if (rows[opt - OPT_FIRST].take(o, optarg, err) != 0) {
+            return rb_err_wrap(err, "--%s", rows[opt - OPT_FIRST].name);
+        }
+    }
+    for (; optind < argc; optind++)
+        *RB_PUSH(o->args, o->nargs) = argv[optind];
+    if (o->hosts != NULL && o->local > 0)
+        return rb_err_set(err, RB_ERR_INPUT, "--hosts and --local exclude each other");
+    if (o->listen != NULL && o->hosts == NULL)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "--listen needs --hosts with the names of the agents that will join");
+    return 0;
+}
+
+void rb_options_clear(rb_options_t *o)
+{
+    free(o->sets);
+    free(o->paths);
+    free(o->devices);
+    free(o->args);
+    *o = (rb_options_t){0};
+}

@@ -1,0 +1,26 @@
+/* options.h - the command line that all subcommands share: one table drives parser and help. */
+#pragma once
+
+#include "common/err.h"
+#include "common/units.h"
+
+typedef enum { RB_FORMAT_TEXT, RB_FORMAT_JSON, RB_FORMAT_CSV } rb_format_t;
+
+typedef struct {
+    const char *hosts, *listen, *output, *scratch;
+    uint32_t local; /* 0: not said */
+    rb_format_t format;
+    rb_units_t units;
+    uint32_t quantiles; /* bit i: rb_quantiles[i] (result.h); 0: not said */
+    uint64_t connect_timeout_ns;
+    bool insecure, yes, quiet, json_lines, help;
+    size_t nsets, npaths, ndevices, nargs;
+    const char **sets, **paths, **devices, **args;
+} rb_options_t;
+
+/* argv[0] is the subcommand; what is no option goes to args. Options may stand anywhere.
+ * RB_ERR_INPUT. */
+int rb_options_parse(rb_options_t *options, int argc, char **argv, rb_err_t *err);
+void rb_options_clear(rb_options_t *options);
+/* The table, as --help shows it. */
+void rb_options_help(FILE *out);

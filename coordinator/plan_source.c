@@ -1,0 +1,85 @@
+#include "coordinator/plan_source.h"
+
+#include "coordinator/plan/load.h"
+#include "coordinator/plan/presets.h"
+#include "coordinator/plan/resolve.h"
+#include "proto/wire.h"
+
+#include <errno.h>
+
+enum { MAX_PLAN = 1024 * 1024 };
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    return n >= m && strcmp(name + n - m, suffix) == 0;
+}
+
+static char *read_file(const char *path, rb_err_t *err)
+{
+    FILE *in = fopen(path, "r");
+    if (in == NULL) {
+        rb_err_errno(err, errno, "plan %s", path);
+        return NULL;
+    }
+    char *text = rb_calloc(1, MAX_PLAN + 2);
+    size_t size = fread(text, 1, MAX_PLAN + 1, in);
+    bool bad = ferror(in) != 0;
+    fclose(in);
+    if (!bad && size <= MAX_PLAN && memchr(text, 0, size) == NULL)
+        return text;
+    rb_err_set(err, RB_ERR_INPUT, "plan %s: %s", path,
+               bad ? "cannot be read: is it a file?" : "is no YAML text of at most 1 MiB");
+    free(text);
+    return NULL;
+}
+
+static char *read_text(const char *argument, rb_err_t *err)
+{
+    const char *preset = rb_preset_find(argument);
+    if (has_suffix(argument, ".fio")) {
+        rb_err_set(err, RB_ERR_INPUT,
+                   "%s: fio job files cannot be read yet; write the job as a YAML plan", argument);
+        return NULL;
+    }
+    if (strpbrk(argument, "/.") != NULL)
+        return read_file(argument, err);
+    if (preset == NULL) {
+        rb_err_set(err, RB_ERR_INPUT,
+                   "'%s' is no preset (rackbench plan list); a plan file is named by its path, "
+                   "like %s.yaml",
+                   argument, argument);
+        return NULL;
+    }
+    return rb_strdup(preset);
+}
+
+rb_plan_source_t *rb_plan_source_new(const char *argument, const rb_options_t *options,
+                                     rb_err_t *err)
+{
+    RB_AUTO(rb_plan_source_destroy) rb_plan_source_t *source = rb_calloc(1, sizeof(*source));
+    source->text = read_text(argument, err);
+    if (source->text == NULL)
+        return NULL;
+    source->plan = rb_plan_load(source->text, strlen(source->text), argument, &source->places, err);
+    if (source->plan == NULL)
+        return NULL;
+    for (size_t i = 0; i < options->nsets; i++)
+        if (rb_plan_set(source->plan, options->sets[i], source->places, err) != 0)
+            return NULL;
+    if (rb_plan_resolve(source->plan, source->places, err) != 0)
+        return NULL;
+    return RB_MOVE(source);
+}
+
+void rb_plan_source_destroy(rb_plan_source_t **source_p)
+{
+    rb_plan_source_t *source = *source_p;
+    if (source == NULL)
+        return;
+    free(source->text);
+    rb_plan_destroy(&source->plan);
+    rb_places_destroy(&source->places);
+    free(source);
+    *source_p = NULL;
+}

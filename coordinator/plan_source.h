@@ -1,0 +1,21 @@
+/* plan_source.h - from a PLAN argument to a resolved plan: preset, file, --set, defaults, rules.
+ *
+ * Main thread.
+ */
+#pragma once
+
+#include "coordinator/options.h"
+#include "coordinator/plan/place.h"
+#include "rackbench.pb-c.h"
+
+typedef struct {
+    char *text;            /* owned; as given */
+    Rackbench__Plan *plan; /* owned; resolved */
+    rb_places_t *places;   /* owned */
+} rb_plan_source_t;
+
+/* A name without '/' and without a suffix is a preset, everything else a YAML file. Applies every
+ * --set. RB_ERR_INPUT. */
+rb_plan_source_t *rb_plan_source_new(const char *argument, const rb_options_t *options,
+                                     rb_err_t *err);
+void rb_plan_source_destroy(rb_plan_source_t **source);

@@ -1,0 +1,344 @@
+#include "coordinator/run_priv.h"
+
+#define LEAD_NS (20 * RB_NS_PER_MS) /* beside the round trips: what an agent needs to get going */
+
+rb_run_t *rb_run_new(const rb_run_opts_t *opts, const rb_run_sink_t *sink)
+{
+    rb_run_t *run = rb_calloc(1, sizeof(*run));
+    run->opts = *opts;
+    run->sink = *sink;
+    run->next_row = 1;
+    run->outcome.status = "done";
+    run->hosts = rb_calloc(opts->nhosts, sizeof(*run->hosts));
+    for (size_t i = 0; i < opts->nhosts; i++) {
+        run->hosts[i].opts = &opts->hosts[i];
+        run->hosts[i].next_row = 1;
+        rb_clocksync_init(&run->hosts[i].clock);
+    }
+    return run;
+}
+
+void rb_run_destroy(rb_run_t **run_p)
+{
+    rb_run_t *run = *run_p;
+    if (run == NULL)
+        return;
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        rb_inventory_destroy(&run->hosts[i].inventory);
+        rb_to_coordinator_destroy(&run->hosts[i].loaded);
+        rb_to_coordinator_destroy(&run->hosts[i].cleaned);
+    }
+    free(run->hosts);
+    free(run);
+    *run_p = NULL;
+}
+
+/* ---- stages ---- */
+
+static void begin_burst(rb_run_t *run, rb_stage_t stage, uint64_t now_ns)
+{
+    run->stage = stage;
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        rb_run_host_t *host = &run->hosts[i];
+        if (host->link != LINK_UP)
+            continue;
+        rb_clocksync_mark(&host->clock);
+        host->burst = RB_BURST_PROBES;
+        rb_run_send_beat(run, host, now_ns);
+    }
+}
+
+static void begin_command(rb_run_t *run, rb_stage_t stage, rb_run_want_t want)
+{
+    run->stage = stage;
+    for (size_t i = 0; i < run->opts.nhosts; i++)
+        if (run->hosts[i].link == LINK_UP)
+            rb_run_command(run, &run->hosts[i], want);
+}
+
+static void begin_phase(rb_run_t *run, uint32_t phase)
+{
+    run->stage = RB_STAGE_PREPARE;
+    run->phase = phase;
+    run->t0_ns = run->te_ns = 0;
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        rb_run_host_t *host = &run->hosts[i];
+        host->done_bytes = host->total_bytes = 0;
+        host->started = false;
+        host->takes_part =
+            host->link == LINK_UP &&
+            rb_phase_on_host(rb_run_phase(run), host->opts->nlabels, host->opts->labels);
+        if (host->takes_part)
+            rb_run_command(run, host, WANT_READY);
+    }
+}
+
+/* T0: far enough ahead for the slowest round trip seen in the burst, twice over. */
+static void arm(rb_run_t *run, uint64_t now_ns)
+{
+    uint64_t worst_ns = 0;
+    for (size_t i = 0; i < run->opts.nhosts; i++)
+        if (run->hosts[i].takes_part)
+            worst_ns = RB_MAX(worst_ns, run->hosts[i].clock.worst_rtt_ns);
+    run->t0_ns = now_ns + LEAD_NS + 2 * RB_MIN(worst_ns, RB_NS_PER_S);
+    rb_run_write_clocks(run, now_ns);
+    rb_run_write_phase_start(run);
+    if (run->stage == RB_STAGE_DONE) /* the journal refused a row */
+        return;
+    run->stage = RB_STAGE_RUN;
+    for (size_t i = 0; i < run->opts.nhosts; i++)
+        if (run->hosts[i].takes_part && run->hosts[i].link == LINK_UP)
+            rb_run_command(run, &run->hosts[i], WANT_ARMED);
+}
+
+static bool refused(rb_run_t *run, uint64_t now_ns)
+{
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        const Rackbench__Loaded *loaded = rb_run_loaded(run, (uint32_t)i + 1);
+        for (size_t k = 0; loaded != NULL && k < loaded->n_subjects; k++) {
+            if (loaded->subjects[k]->refused == NULL)
+                continue;
+            rb_err_t err;
+            rb_err_set(&err, RB_ERR_UNSAFE, "agent %s: refused: %s", run->hosts[i].opts->name,
+                       loaded->subjects[k]->refused);
+            rb_run_fail(run, now_ns, "refused", &err);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void after_probe(rb_run_t *run, uint64_t now_ns)
+{
+    rb_run_write_clocks(run, now_ns);
+    if (run->stage == RB_STAGE_DONE) /* the journal refused a row */
+        return;
+    switch (run->opts.goal) {
+    case RB_RUN_INVENTORY:
+        rb_run_finish(run, now_ns);
+        break;
+    case RB_RUN_CLEAN:
+        begin_command(run, RB_STAGE_CLEAN, WANT_CLEANED);
+        break;
+    case RB_RUN_BENCHMARK:
+    case RB_RUN_CHECK:
+        begin_command(run, RB_STAGE_LOAD, WANT_LOADED);
+        break;
+    }
+}
+
+static void after_load(rb_run_t *run, uint64_t now_ns)
+{
+    if (refused(run, now_ns))
+        return;
+    if (run->opts.goal == RB_RUN_CHECK)
+        rb_run_finish(run, now_ns);
+    else
+        begin_phase(run, 0);
+}
+
+static void after_phase(rb_run_t *run, uint64_t now_ns)
+{
+    rb_run_write_phase_end(run);
+    rb_run_judge_skew(run, now_ns);
+    if (run->outcome.err.code != RB_OK || run->phase + 1 == run->opts.plan->n_phases)
+        rb_run_finish(run, now_ns);
+    else
+        begin_phase(run, run->phase + 1);
+}
+
+bool rb_run_reached(const rb_run_t *run, const rb_run_host_t *host)
+{
+    switch (run->stage) {
+    case RB_STAGE_PROBE:
+    case RB_STAGE_PROBE_PHASE:
+        return host->burst == 0;
+    case RB_STAGE_RUN:
+        return host->want == WANT_NOTHING &&
+               (run->journal_broken || host->next_row > host->last_row);
+    case RB_STAGE_CONNECT:
+    case RB_STAGE_LOAD:
+    case RB_STAGE_PREPARE:
+    case RB_STAGE_CLEAN:
+        return host->want == WANT_NOTHING;
+    case RB_STAGE_DONE:
+        return true;
+    }
+    return true;
+}
+
+/* Lost hosts are not waited for, nor those that the phase does not concern. */
+static bool counts(const rb_run_t *run, const rb_run_host_t *host)
+{
+    bool in_phase = run->stage == RB_STAGE_PREPARE || run->stage == RB_STAGE_PROBE_PHASE ||
+                    run->stage == RB_STAGE_RUN;
+    return host->link != LINK_LOST && (!in_phase || host->takes_part);
+}
+
+static bool complete(const rb_run_t *run)
+{
+    for (size_t i = 0; i < run->opts.nhosts; i++)
+        if (counts(run, &run->hosts[i]) && !rb_run_reached(run, &run->hosts[i]))
+            return false;
+    return true;
+}
+
+void rb_run_advance(rb_run_t *run, uint64_t now_ns)
+{
+    while (run->stage != RB_STAGE_DONE && complete(run)) {
+        switch (run->stage) {
+        case RB_STAGE_CONNECT:
+            begin_burst(run, RB_STAGE_PROBE, now_ns);
+            break;
+        case RB_STAGE_PROBE:
+            after_probe(run, now_ns);
+            break;
+        case RB_STAGE_LOAD:
+            after_load(run, now_ns);
+            break;
+        case RB_STAGE_PREPARE:
+            begin_burst(run, RB_STAGE_PROBE_PHASE, now_ns);
+            break;
+        case RB_STAGE_PROBE_PHASE:
+            arm(run, now_ns);
+            break;
+        case RB_STAGE_RUN:
+            after_phase(run, now_ns);
+            break;
+        case RB_STAGE_CLEAN:
+            rb_run_finish(run, now_ns);
+            break;
+        case RB_STAGE_DONE:
+            break;
+        }
+    }
+}
+
+/* ---- events ---- */
+
+static void start(rb_run_t *run, const rb_run_event_t *ev)
+{
+    run->start_ns = ev->now_ns;
+    run->next_beat_ns = ev->now_ns + RB_BEAT_NS;
+    rb_run_write_run(run);
+    for (size_t i = 0; i < run->opts.nhosts && run->stage != RB_STAGE_DONE; i++)
+        rb_run_command(run, &run->hosts[i], WANT_WELCOME);
+}
+
+static void tick(rb_run_t *run, uint64_t now_ns)
+{
+    if (now_ns < run->next_beat_ns)
+        return;
+    /* We slept, not the agents: their answers may wait in the socket. */
+    bool we_slept = now_ns > run->next_beat_ns + 2 * RB_BEAT_NS;
+    run->next_beat_ns = now_ns + RB_BEAT_NS;
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        rb_run_host_t *host = &run->hosts[i];
+        if (host->link == LINK_UP) /* who was given up is left to the end of its lease */
+            rb_run_send_beat(run, host, now_ns);
+        else if (host->link == LINK_CONNECTING)
+            rb_run_command(run, host, WANT_WELCOME);
+        if (we_slept)
+            host->heard_ns = now_ns;
+    }
+    rb_run_check_silence(run, now_ns);
+}
+
+static void broken(rb_run_t *run, const rb_run_event_t *ev)
+{
+    rb_err_t err;
+    rb_err_set(&err, RB_ERR_NET, "%s", ev->text);
+    rb_run_fail_host(run, &run->hosts[ev->host - 1], ev->now_ns, &err);
+}
+
+static void journal_failed(rb_run_t *run, const rb_run_event_t *ev)
+{
+    rb_err_t err;
+    rb_err_set(&err, RB_ERR_IO, "%s", ev->text);
+    rb_run_fail(run, ev->now_ns, "failed", &err);
+}
+
+void rb_run_step(rb_run_t *run, const rb_run_event_t *ev)
+{
+    if (run->stage == RB_STAGE_DONE)
+        return;
+    switch (ev->kind) {
+    case RB_RUN_START:
+        start(run, ev);
+        break;
+    case RB_RUN_TICK:
+        tick(run, ev->now_ns);
+        break;
+    case RB_RUN_MESSAGE:
+        rb_run_on_message(run, ev);
+        break;
+    case RB_RUN_ROW:
+        rb_run_on_row(run, ev);
+        break;
+    case RB_RUN_BROKEN:
+        broken(run, ev);
+        break;
+    case RB_RUN_GONE:
+        rb_run_lose(run, &run->hosts[ev->host - 1], ev->now_ns, ev->text);
+        break;
+    case RB_RUN_JOURNAL_FAILED:
+        journal_failed(run, ev);
+        break;
+    case RB_RUN_INTERRUPT:
+        rb_run_interrupt(run, ev->now_ns);
+        break;
+    }
+    rb_run_advance(run, ev->now_ns);
+}
+
+uint64_t rb_run_deadline_ns(const rb_run_t *run)
+{
+    return run->next_beat_ns;
+}
+
+/* ---- for the views ---- */
+
+void rb_run_view(const rb_run_t *run, uint64_t now_ns, rb_run_view_t *ret)
+{
+    *ret = (rb_run_view_t){.stage = run->stage, .phase = run->phase, .stopping = run->te_ns != 0};
+    if (run->stage == RB_STAGE_RUN)
+        ret->t0_ns = run->t0_ns;
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        const rb_run_host_t *host = &run->hosts[i];
+        ret->hosts += counts(run, host) || host->link == LINK_LOST;
+        ret->answering += counts(run, host) && host->heard_ns + 2 * RB_NS_PER_S > now_ns;
+        ret->reached += counts(run, host) && rb_run_reached(run, host);
+        ret->done_bytes += host->done_bytes;
+        ret->total_bytes += host->total_bytes;
+    }
+}
+
+bool rb_run_done(const rb_run_t *run)
+{
+    return run->stage == RB_STAGE_DONE;
+}
+
+const rb_run_outcome_t *rb_run_outcome(const rb_run_t *run)
+{
+    return &run->outcome;
+}
+
+const Rackbench__Inventory *rb_run_inventory(const rb_run_t *run, uint32_t host)
+{
+    return run->hosts[host - 1].inventory;
+}
+
+const Rackbench__Loaded *rb_run_loaded(const rb_run_t *run, uint32_t host)
+{
+    return run->hosts[host - 1].loaded ? run->hosts[host - 1].loaded->loaded : NULL;
+}
+
+const Rackbench__Cleaned *rb_run_cleaned(const rb_run_t *run, uint32_t host)
+{
+    return run->hosts[host - 1].cleaned ? run->hosts[host - 1].cleaned->cleaned : NULL;
+}
+
+bool rb_run_clock(const rb_run_t *run, uint32_t host, uint64_t now_ns, rb_clock_estimate_t *ret)
+{
+    return rb_clocksync_estimate(&run->hosts[host - 1].clock, now_ns, ret);
+}

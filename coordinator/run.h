@@ -1,0 +1,121 @@
+/* run.h - the coordinator's side of the protocol as a pure step function. No socket, clock, thread
+ * or I/O.
+ *
+ * All hosts go through the same stages together; a stage ends when every host that still takes part
+ * has answered. Messages may be lost with a connection: each Beat's answer tells where an agent is,
+ * and a command it has not reached is sent again.
+ *
+ *   CONNECT -> PROBE -> LOAD -> per phase: PREPARE -> PROBE -> ARM/RUN (until all drained, all rows
+ * in) -> DONE
+ *
+ * Rows go to the sink's row() in order, each exactly once; the coordinator's own facts go there
+ * too, as host 0. Called by the coordinator's main thread, and by the simulator in virtual time.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "coordinator/clocksync.h"
+#include "proto/wire.h"
+
+#define RB_BEAT_NS        (500 * RB_NS_PER_MS)
+#define RB_DRAIN_LIMIT_NS (60 * RB_NS_PER_S) /* after the end of M; the engine cancels at 30 s */
+enum { RB_BURST_PROBES = 32 };
+
+typedef enum {
+    RB_RUN_BENCHMARK,
+    RB_RUN_CHECK,     /* ends after LOAD */
+    RB_RUN_INVENTORY, /* ends after the first PROBE */
+    RB_RUN_CLEAN      /* removes laid-out files */
+} rb_run_goal_t;
+
+typedef struct {
+    const char *name;    /* as spelled in the host list */
+    const char *address; /* for messages: "10.77.0.3:7411" */
+    size_t nlabels;
+    Rackbench__Label *const *labels; /* [nlabels] */
+} rb_run_host_opts_t;
+
+typedef struct {
+    rb_run_goal_t goal;
+    const char *id, *name;
+    uint64_t started_wall_ns;    /* since 1970 */
+    const Rackbench__Plan *plan; /* resolved; NULL for RB_RUN_INVENTORY */
+    size_t nhosts;
+    const rb_run_host_opts_t *hosts; /* [nhosts] */
+    uint64_t connect_timeout_ns;
+    size_t nmarks;
+    const char *const *marks; /* [nmarks] "insecure", ... */
+} rb_run_opts_t;              /* all borrowed: outlives the run */
+
+/* Hosts are numbered from 1 in the order of the options; 0 is the coordinator. */
+typedef struct {
+    void *ctx;
+    void (*send)(void *ctx, uint32_t host, const Rackbench__ToAgent *msg);
+    int (*row)(void *ctx, uint32_t host, const void *row, size_t size,
+               rb_err_t *err); /* to the journal */
+} rb_run_sink_t;
+
+typedef enum {
+    RB_RUN_START, /* first event */
+    RB_RUN_TICK,
+    RB_RUN_MESSAGE,        /* host, message */
+    RB_RUN_ROW,            /* host, row, row_size */
+    RB_RUN_BROKEN,         /* host, text: it sent what cannot be understood */
+    RB_RUN_GONE,           /* host, text: it is known to have ended */
+    RB_RUN_JOURNAL_FAILED, /* text: what is written cannot be made safe */
+    RB_RUN_INTERRUPT       /* the user's Ctrl-C; the second one ends at once */
+} rb_run_event_kind_t;
+
+typedef struct {
+    rb_run_event_kind_t kind;
+    uint64_t now_ns;  /* coordinator's clock */
+    uint64_t wall_ns; /* since 1970 */
+    uint32_t host;
+    const Rackbench__ToCoordinator *message;
+    const void *row;
+    size_t row_size; /* [bytes] */
+    const char *text;
+} rb_run_event_t;
+
+typedef struct rb_run rb_run_t;
+rb_run_t *rb_run_new(const rb_run_opts_t *opts, const rb_run_sink_t *sink);
+void rb_run_destroy(rb_run_t **run);
+void rb_run_step(rb_run_t *run, const rb_run_event_t *event);
+uint64_t rb_run_deadline_ns(const rb_run_t *run); /* when the next TICK is due */
+
+typedef enum {
+    RB_STAGE_CONNECT,
+    RB_STAGE_PROBE,
+    RB_STAGE_LOAD,
+    RB_STAGE_PREPARE,
+    RB_STAGE_PROBE_PHASE,
+    RB_STAGE_RUN,
+    RB_STAGE_CLEAN,
+    RB_STAGE_DONE
+} rb_stage_t;
+
+/* What a live view shows. */
+typedef struct {
+    rb_stage_t stage;
+    uint32_t phase;
+    size_t hosts, answering;          /* taking part; of those, heard within 2 s */
+    size_t reached;                   /* hosts that have done what the stage waits for */
+    uint64_t done_bytes, total_bytes; /* layout, PREPARE only */
+    uint64_t t0_ns;                   /* coordinator's clock, RUN only */
+    bool stopping;
+} rb_run_view_t;
+void rb_run_view(const rb_run_t *run, uint64_t now_ns, rb_run_view_t *ret);
+
+/* DONE: how it ended. text is "" or the one line to print. */
+typedef struct {
+    const char *status; /* done | truncated | refused | failed | host_lost */
+    rb_err_t err;       /* code = exit status */
+} rb_run_outcome_t;
+bool rb_run_done(const rb_run_t *run);
+const rb_run_outcome_t *rb_run_outcome(const rb_run_t *run);
+
+/* What a host answered; NULL / false if it has not. host from 1. Borrowed. */
+const Rackbench__Inventory *rb_run_inventory(const rb_run_t *run, uint32_t host);
+const Rackbench__Loaded *rb_run_loaded(const rb_run_t *run, uint32_t host);
+const Rackbench__Cleaned *rb_run_cleaned(const rb_run_t *run, uint32_t host);
+bool rb_run_clock(const rb_run_t *run, uint32_t host, uint64_t now_ns, rb_clock_estimate_t *ret);

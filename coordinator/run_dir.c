@@ -1,0 +1,86 @@
+#include "coordinator/run_dir.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+void rb_run_id(char id[RB_RUN_ID])
+{
+    static const char letters[] = "abcdefghjkmnpqrstuvwxyz023456789"; /* 32, none alike */
+    uint8_t random[RB_RUN_ID - 1];
+    ssize_t n = getrandom(random, sizeof(random), 0);
+    RB_ASSERT(n == (ssize_t)sizeof(random));
+    for (size_t i = 0; i < sizeof(random); i++)
+        id[i] = letters[random[i] & 31];
+    id[RB_RUN_ID - 1] = '\0';
+}
+
+char *rb_run_dir_make(const char *output, const char *name, const char *id, uint64_t wall_ns,
+                      rb_err_t *err)
+{
+    time_t s = (time_t)(wall_ns / RB_NS_PER_S);
+    struct tm tm;
+    char stamp[32];
+    gmtime_r(&s, &tm);
+    strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
+    char *path = output != NULL ? rb_strdup(output) : rb_asprintf("%s-%s-%s", name, stamp, id);
+    /* An empty directory may be there; one with a journal is somebody's run. */
+    if (mkdir(path, 0777) != 0 && (errno != EEXIST || output == NULL)) {
+        rb_err_errno(err, errno, "make the run directory %s", path);
+        rb_free_str(&path);
+        return NULL;
+    }
+    RB_AUTO(rb_free_str) char *journal = rb_run_dir_path(path, "journal.rbj");
+    if (access(journal, F_OK) == 0) {
+        rb_err_set(err, RB_ERR_INPUT, "%s holds a run already; name another directory by --output",
+                   path);
+        rb_free_str(&path);
+        return NULL;
+    }
+    return path;
+}
+
+char *rb_run_dir_path(const char *directory, const char *file)
+{
+    return rb_asprintf("%s/%s", directory, file);
+}
+
+static bool has_journal(const char *directory)
+{
+    RB_AUTO(rb_free_str) char *journal = rb_run_dir_path(directory, "journal.rbj");
+    return access(journal, R_OK) == 0;
+}
+
+char *rb_run_dir_find(const char *run, rb_err_t *err)
+{
+    glob_t found = {0};
+    char *path = NULL;
+    if (has_journal(run))
+        return rb_strdup(run);
+    RB_AUTO(rb_free_str) char *pattern = rb_asprintf("./*-%s", run);
+    if (strpbrk(run, "/*?[") == NULL && glob(pattern, 0, NULL, &found) == 0 &&
+        found.gl_pathc == 1 && has_journal(found.gl_pathv[0]))
+        path = rb_strdup(found.gl_pathv[0]);
+    else
+        rb_err_set(err, RB_ERR_INPUT,
+                   "'%s' is no run: a run is a directory with a journal.rbj in it, or the id at "
+                   "the end of "
+                   "such a directory's name here",
+                   run);
+    globfree(&found);
+    return path;
+}
+
+int rb_run_dir_write(const char *directory, const char *file, const char *text, rb_err_t *err)
+{
+    RB_AUTO(rb_free_str) char *path = rb_run_dir_path(directory, file);
+    FILE *out = fopen(path, "w");
+    if (out == NULL)
+        return rb_err_errno(err, errno, "write %s", path);
+    bool bad = fputs(text, out) < 0;
+    bad = fclose(out) != 0 || bad;
+    return bad ? rb_err_set(err, RB_ERR_IO, "write %s: %s", path, strerror(errno)) : 0;
+}

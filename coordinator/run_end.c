@@ -1,0 +1,161 @@
+#include "coordinator/run_priv.h"
+
+#define STOP_LEAD_NS (20 * RB_NS_PER_MS)
+
+void rb_run_finish(rb_run_t *run, uint64_t now_ns)
+{
+    if (run->stage == RB_STAGE_DONE)
+        return;
+    const Rackbench__Plan *plan = run->opts.plan;
+    size_t left = run->opts.nhosts - run->lost;
+    bool excused = plan != NULL && plan->min_hosts > 0 && left >= plan->min_hosts;
+    if (run->lost > 0 && run->outcome.err.code == RB_OK && !excused) {
+        run->outcome.status = "host_lost";
+        rb_err_set(&run->outcome.err, RB_ERR_LOST, "%zu of %zu hosts were lost", run->lost,
+                   run->opts.nhosts);
+    }
+    rb_run_write_end(run, now_ns);
+    run->stage = RB_STAGE_DONE;
+    for (size_t i = 0; i < run->opts.nhosts; i++)
+        rb_run_send_bye(run, &run->hosts[i]);
+}
+
+void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns)
+{
+    uint64_t worst_ns = 0;
+    for (size_t i = 0; i < run->opts.nhosts; i++)
+        worst_ns = RB_MAX(worst_ns, run->hosts[i].clock.worst_rtt_ns);
+    run->te_ns = now_ns + STOP_LEAD_NS + RB_MIN(worst_ns, RB_NS_PER_S);
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        rb_run_host_t *host = &run->hosts[i];
+        if (host->takes_part && host->link == LINK_UP && host->want != WANT_NOTHING)
+            rb_run_command(run, host, WANT_DRAINED);
+    }
+}
+
+/* Stop what is under way: a running phase drains and keeps its figures, anything else just ends. */
+static void wind_up(rb_run_t *run, uint64_t now_ns)
+{
+    if (run->stage != RB_STAGE_RUN)
+        rb_run_finish(run, now_ns);
+    else if (run->te_ns == 0)
+        rb_run_stop_phase(run, now_ns);
+}
+
+void rb_run_fail(rb_run_t *run, uint64_t now_ns, const char *status, const rb_err_t *err)
+{
+    if (run->stage == RB_STAGE_DONE)
+        return;
+    if (run->outcome.err.code == RB_OK)
+        run->outcome = (rb_run_outcome_t){status, *err};
+    rb_run_note(run, NULL, now_ns, "fault", err->text);
+    wind_up(run, now_ns);
+}
+
+void rb_run_fail_host(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
+                      const rb_err_t *err)
+{
+    rb_err_t named = *err;
+    rb_err_wrap(&named, "agent %s", host->opts->name);
+    rb_run_fail(run, now_ns, err->code == RB_ERR_UNSAFE ? "refused" : "failed", &named);
+}
+
+void rb_run_interrupt(rb_run_t *run, uint64_t now_ns)
+{
+    rb_err_t err;
+    rb_err_set(&err, RB_ERR_INTERRUPTED, "interrupted");
+    if (run->outcome.err.code == RB_OK)
+        run->outcome = (rb_run_outcome_t){"truncated", err};
+    rb_run_note(run, NULL, now_ns, "interrupted", "stopped by the user");
+    if (++run->interrupts == 1) {
+        wind_up(run, now_ns);
+        return;
+    }
+    if (run->stage == RB_STAGE_RUN)
+        rb_run_write_phase_end(run);
+    rb_run_finish(run, now_ns);
+}
+
+/* ---- hosts that do not answer ---- */
+
+static void lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char *why)
+{
+    host->link = LINK_LOST;
+    host->want = WANT_NOTHING;
+    host->burst = 0;
+    run->lost++;
+    rb_run_note(run, host, now_ns, "host_lost", why);
+}
+
+/* Abort or go on, by the plan. An inventory lists whoever answers. */
+static void after_loss(rb_run_t *run, uint64_t now_ns, const rb_err_t *err)
+{
+    const Rackbench__Plan *plan = run->opts.plan;
+    size_t left = run->opts.nhosts - run->lost;
+    bool go_on = plan != NULL && plan->on_host_loss == RACKBENCH__PLAN__ON_HOST_LOSS__continue &&
+                 left >= RB_MAX(plan->min_hosts, 1u);
+    if (run->opts.goal == RB_RUN_INVENTORY && left > 0) {
+        if (run->outcome.err.code == RB_OK)
+            run->outcome = (rb_run_outcome_t){"host_lost", *err};
+    } else if (!go_on) {
+        rb_run_fail(run, now_ns, "host_lost", err);
+    }
+}
+
+/* Why this host is given up now; false if it is not. */
+static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, rb_err_t *ret)
+{
+    double silent_s = (double)(now_ns - host->heard_ns) / 1e9;
+    uint64_t lease_ns = run->opts.plan != NULL ? run->opts.plan->lease_ns : 3 * RB_NS_PER_S;
+    if (host->link == LINK_CONNECTING && now_ns >= run->start_ns + run->opts.connect_timeout_ns)
+        return rb_err_set(
+            ret, RB_ERR_NET,
+            "no answer from %s within %.1f s; is rackbench-agent running there, and the port open?",
+            host->opts->address, (double)run->opts.connect_timeout_ns / 1e9);
+    if (host->link != LINK_UP)
+        return false;
+    if (now_ns > host->heard_ns + lease_ns)
+        return rb_err_set(ret, RB_ERR_LOST, "no answer for %.1f s", silent_s);
+    if (run->stage != RB_STAGE_RUN || !host->takes_part || rb_run_reached(run, host))
+        return false;
+    uint64_t runtime_ns = rb_phase_runtime_ns(rb_run_phase(run));
+    uint64_t end_ns = run->t0_ns + rb_phase_ramp_ns(rb_run_phase(run)) + runtime_ns;
+    if (run->te_ns != 0)
+        end_ns = run->te_ns;
+    if ((run->te_ns != 0 || runtime_ns != 0) && now_ns > end_ns + RB_DRAIN_LIMIT_NS)
+        return rb_err_set(ret, RB_ERR_LOST, "still busy %.0f s after the end of the phase",
+                          (double)RB_DRAIN_LIMIT_NS / 1e9);
+    return false;
+}
+
+void rb_run_check_silence(rb_run_t *run, uint64_t now_ns)
+{
+    rb_err_t all = {0};
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        rb_run_host_t *host = &run->hosts[i];
+        rb_err_t why;
+        if (!given_up(run, host, now_ns, &why))
+            continue;
+        lose(run, host, now_ns, why.text);
+        if (all.code == RB_OK) {
+            all = why;
+            rb_err_wrap(&all, "agent %s", host->opts->name);
+        } else {
+            rb_err_t before = all;
+            rb_err_set(&all, before.code, "%s; agent %s: %s", before.text, host->opts->name,
+                       why.text);
+        }
+    }
+    if (all.code != RB_OK)
+        after_loss(run, now_ns, &all);
+}
+
+void rb_run_lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char *why)
+{
+    rb_err_t err;
+    if (host->link == LINK_LOST)
+        return;
+    lose(run, host, now_ns, why);
+    rb_err_set(&err, RB_ERR_LOST, "agent %s: %s", host->opts->name, why);
+    after_loss(run, now_ns, &err);
+}

@@ -1,0 +1,214 @@
+#include "coordinator/run_priv.h"
+
+#include <time.h>
+
+static Rackbench__ToCoordinator *copy_of(const Rackbench__ToCoordinator *msg)
+{
+    rb_err_t err;
+    rb_bytes_t packed = rb_wire_pack_to_coordinator(msg);
+    rb_frame_t frame = {RB_FRAME_TO_COORDINATOR, packed.data + RB_WIRE_HEADER,
+                        packed.size - RB_WIRE_HEADER};
+    Rackbench__ToCoordinator *copy = rb_wire_to_coordinator(&frame, &err);
+    rb_bytes_clear(&packed);
+    RB_ASSERT(copy != NULL);
+    return copy;
+}
+
+/* A host that gave itself up, because it did not hear us, is lost like one that we do not hear. */
+static void fail_by(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                    const Rackbench__Fault *fault)
+{
+    rb_err_t err;
+    if (fault->code == RB_ERR_LOST) {
+        rb_run_lose(run, host, now_ns, fault->text);
+        return;
+    }
+    rb_err_set(&err, (rb_code_t)fault->code, "%s", fault->text);
+    if (fault->code == RB_OK || fault->code > RB_ERR_INTERNAL)
+        err.code = RB_ERR_INTERNAL;
+    rb_run_fail_host(run, host, now_ns, &err);
+}
+
+/* Whoever joins again after its Welcome is another process, that knows nothing of this run. */
+static void on_join(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    if (host->link == LINK_CONNECTING)
+        rb_run_command(run, host, WANT_WELCOME);
+    else if (host->link == LINK_UP)
+        rb_run_lose(run, host, now_ns, "the agent was started again and knows nothing of this run");
+}
+
+static void on_welcome(rb_run_t *run, rb_run_host_t *host, const Rackbench__Welcome *welcome)
+{
+    if (host->link == LINK_LOST && host->inventory == NULL)
+        rb_run_send_bye(run, host); /* it came too late: set it free */
+    if (host->link != LINK_CONNECTING)
+        return;
+    host->link = LINK_UP;
+    host->want = WANT_NOTHING;
+    host->inventory = rb_inventory_copy(welcome->inventory);
+    rb_run_write_host(run, host);
+}
+
+static void on_busy(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
+                    const Rackbench__Busy *busy)
+{
+    char since[32];
+    time_t s = (time_t)(busy->since_wall_ns / RB_NS_PER_S);
+    struct tm tm;
+    gmtime_r(&s, &tm);
+    strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S", &tm);
+    rb_err_t err;
+    rb_err_set(&err, RB_ERR_NET, "busy with run %s since %s UTC; wait until that run has ended",
+               busy->run_id, since);
+    rb_run_fail_host(run, host, now_ns, &err);
+}
+
+/* The agent is not where the last command should have brought it: the command or its answer was
+ * lost. */
+static bool must_resend(const rb_run_t *run, const rb_run_host_t *host,
+                        const Rackbench__BeatAck *ack)
+{
+    switch (host->want) {
+    case WANT_NOTHING:
+    case WANT_WELCOME:
+        return false;
+    case WANT_LOADED:
+    case WANT_CLEANED:
+    case WANT_ARMED:
+        return true;
+    case WANT_READY:
+        return ack->state != RACKBENCH__BEAT_ACK__STATE__preparing;
+    case WANT_DRAINED:
+        return ack->state == RACKBENCH__BEAT_ACK__STATE__loaded ||
+               ack->state == RACKBENCH__BEAT_ACK__STATE__failed ||
+               (run->te_ns != 0 && ack->state != RACKBENCH__BEAT_ACK__STATE__draining);
+    }
+    return false;
+}
+
+static void on_beat_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                        const Rackbench__BeatAck *ack)
+{
+    rb_clocksync_add(&host->clock, ack->t1_ns, ack->t2_ns, now_ns);
+    if (host->link != LINK_UP)
+        return;
+    if (ack->seq > host->want_beat && must_resend(run, host, ack)) {
+        bool drained = host->want == WANT_ARMED && ack->has_phase && ack->phase == run->phase &&
+                       ack->state == RACKBENCH__BEAT_ACK__STATE__loaded;
+        rb_run_command(run, host, drained ? WANT_DRAINED : host->want);
+    }
+    if (host->burst > 0 && ack->seq == host->beat && --host->burst > 0)
+        rb_run_send_beat(run, host, now_ns);
+}
+
+static void on_loaded(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                      const Rackbench__ToCoordinator *msg)
+{
+    if (host->want != WANT_LOADED)
+        return;
+    host->want = WANT_NOTHING;
+    host->loaded = copy_of(msg);
+    if (msg->loaded->fault != NULL)
+        fail_by(run, host, now_ns, msg->loaded->fault);
+}
+
+static void on_ready(rb_run_t *run, rb_run_host_t *host, uint32_t phase)
+{
+    if (host->want == WANT_READY && phase == run->phase)
+        host->want = WANT_NOTHING;
+}
+
+static void on_armed(rb_run_t *run, rb_run_host_t *host, uint32_t phase)
+{
+    if (host->want != WANT_ARMED || phase != run->phase)
+        return;
+    host->want = WANT_DRAINED;
+    host->want_beat = host->beat;
+}
+
+static bool in_run(const rb_run_t *run, const rb_run_host_t *host, uint32_t phase)
+{
+    return run->stage == RB_STAGE_RUN && phase == run->phase &&
+           (host->want == WANT_ARMED || host->want == WANT_DRAINED);
+}
+
+static void on_drained(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                       const Rackbench__Drained *drained)
+{
+    if (!in_run(run, host, drained->phase))
+        return;
+    host->want = WANT_NOTHING;
+    host->last_row = drained->last_row;
+    if (drained->fault != NULL)
+        fail_by(run, host, now_ns, drained->fault);
+}
+
+/* A host may fail after it was ready, while others still prepare. */
+static void on_failed(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                      const Rackbench__Failed *failed)
+{
+    bool before_run = (run->stage == RB_STAGE_PREPARE || run->stage == RB_STAGE_PROBE_PHASE) &&
+                      host->takes_part && host->link == LINK_UP && failed->phase == run->phase;
+    if (!before_run && !in_run(run, host, failed->phase))
+        return;
+    host->want = WANT_NOTHING;
+    fail_by(run, host, now_ns, failed->fault);
+}
+
+static void on_cleaned(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                       const Rackbench__ToCoordinator *msg)
+{
+    if (host->want != WANT_CLEANED)
+        return;
+    host->want = WANT_NOTHING;
+    host->cleaned = copy_of(msg);
+    if (msg->cleaned->fault != NULL)
+        fail_by(run, host, now_ns, msg->cleaned->fault);
+}
+
+void rb_run_on_message(rb_run_t *run, const rb_run_event_t *ev)
+{
+    rb_run_host_t *host = &run->hosts[ev->host - 1];
+    const Rackbench__ToCoordinator *msg = ev->message;
+    host->heard_ns = ev->now_ns;
+    switch (msg->body_case) {
+    case RACKBENCH__TO_COORDINATOR__BODY_WELCOME:
+        on_welcome(run, host, msg->welcome);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_BUSY:
+        on_busy(run, host, ev->now_ns, msg->busy);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_BEAT_ACK:
+        on_beat_ack(run, host, ev->now_ns, msg->beat_ack);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_LOADED:
+        on_loaded(run, host, ev->now_ns, msg);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_PROGRESS:
+        host->done_bytes = msg->progress->done_bytes;
+        host->total_bytes = msg->progress->total_bytes;
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_READY:
+        on_ready(run, host, msg->ready->phase);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_ARMED:
+        on_armed(run, host, msg->armed->phase);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_DRAINED:
+        on_drained(run, host, ev->now_ns, msg->drained);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_FAILED:
+        on_failed(run, host, ev->now_ns, msg->failed);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_CLEANED:
+        on_cleaned(run, host, ev->now_ns, msg);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_JOIN:
+        on_join(run, host, ev->now_ns);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY__NOT_SET:
+    case _RACKBENCH__TO_COORDINATOR__BODY__CASE_IS_INT_SIZE:
+        break;
+    }
+}

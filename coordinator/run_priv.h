@@ -1,0 +1,107 @@
+/* run_priv.h - what the files of the run share: run.c (stages), run_message.c (what agents say),
+ * run_send.c (what we say), run_row.c (the journal), run_end.c (loss, faults, the end). */
+#pragma once
+
+#include "coordinator/run.h"
+#include "proto/sample.h"
+#include "proto/select.h"
+
+typedef enum { LINK_CONNECTING, LINK_UP, LINK_LOST } rb_run_link_t;
+
+/* The answer that a host owes us. */
+typedef enum {
+    WANT_NOTHING,
+    WANT_WELCOME,
+    WANT_LOADED,
+    WANT_READY,
+    WANT_ARMED,
+    WANT_DRAINED,
+    WANT_CLEANED
+} rb_run_want_t;
+
+typedef struct {
+    const rb_run_host_opts_t *opts; /* borrowed */
+    rb_run_link_t link;
+    rb_run_want_t want;
+    uint64_t want_beat; /* Beats after this one know of the command */
+    uint64_t heard_ns;
+    uint64_t beat;       /* seq of the last Beat */
+    uint32_t burst;      /* probes of the burst still to come */
+    uint64_t next_row;   /* the only one we accept */
+    bool takes_part;     /* in the phase */
+    uint64_t last_row;   /* DRAINED: the phase's rows are in when next_row is beyond it */
+    bool started;        /* a worker's first submission is known: */
+    int64_t lateness_ns; /* the earliest one against its due time */
+    uint64_t done_bytes, total_bytes;
+    rb_clocksync_t clock;
+    Rackbench__Inventory *inventory;   /* owned, from Welcome */
+    Rackbench__ToCoordinator *loaded;  /* owned, body loaded */
+    Rackbench__ToCoordinator *cleaned; /* owned, body cleaned */
+} rb_run_host_t;
+
+struct rb_run {
+    rb_run_opts_t opts;
+    rb_run_sink_t sink;
+    rb_stage_t stage;
+    rb_run_host_t *hosts; /* [opts.nhosts] */
+    uint64_t start_ns, next_beat_ns;
+    uint64_t next_row; /* of host 0 */
+    uint32_t phase;
+    uint64_t t0_ns, te_ns; /* of the phase; te_ns 0: as the plan says */
+    bool journal_broken;
+    uint32_t interrupts;
+    size_t lost;
+    rb_run_outcome_t outcome; /* the first fault wins */
+};
+
+static inline uint32_t rb_run_host_index(const rb_run_t *run, const rb_run_host_t *host)
+{
+    return (uint32_t)(host - run->hosts) + 1;
+}
+
+static inline const Rackbench__Phase *rb_run_phase(const rb_run_t *run)
+{
+    return run->opts.plan->phases[run->phase];
+}
+
+/* run.c */
+/* Has this host done what the stage waits for? */
+bool rb_run_reached(const rb_run_t *run, const rb_run_host_t *host);
+void rb_run_advance(rb_run_t *run, uint64_t now_ns); /* leaves every stage that is complete */
+
+/* run_send.c */
+void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
+/* Sends the command that leads to `want`, and remembers that an answer is due. */
+void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want);
+void rb_run_send_stop(rb_run_t *run, rb_run_host_t *host);
+void rb_run_send_bye(rb_run_t *run, rb_run_host_t *host);
+
+/* run_message.c */
+void rb_run_on_message(rb_run_t *run, const rb_run_event_t *ev);
+
+/* run_row.c */
+void rb_run_on_row(rb_run_t *run, const rb_run_event_t *ev);
+void rb_run_write_run(rb_run_t *run);
+void rb_run_write_host(rb_run_t *run, const rb_run_host_t *host);
+void rb_run_write_clocks(rb_run_t *run, uint64_t now_ns); /* one row per host that is up */
+void rb_run_write_phase_start(rb_run_t *run);
+void rb_run_write_phase_end(rb_run_t *run);
+void rb_run_note(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, const char *kind,
+                 const char *text); /* host NULL: the run itself */
+void rb_run_write_end(rb_run_t *run, uint64_t now_ns);
+
+/* The hosts' starts were further apart than max_skew: an event, or with strict_skew the end. */
+void rb_run_judge_skew(rb_run_t *run, uint64_t now_ns);
+
+/* run_end.c */
+/* The first fault becomes the outcome, later ones events. A phase under way is stopped, else the
+ * run ends. */
+void rb_run_fail(rb_run_t *run, uint64_t now_ns, const char *status, const rb_err_t *err);
+void rb_run_fail_host(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
+                      const rb_err_t *err); /* "agent NAME: " before the text */
+/* This host is known to be gone: does nothing if that is no news. */
+void rb_run_lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char *why);
+void rb_run_check_silence(rb_run_t *run, uint64_t now_ns);
+void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns);
+void rb_run_interrupt(rb_run_t *run, uint64_t now_ns);
+void rb_run_finish(rb_run_t *run, uint64_t now_ns);

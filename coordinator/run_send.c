@@ -1,0 +1,104 @@
+#include "coordinator/run_priv.h"
+
+#define SEND(run, host, CASE, field, body)                                                         \
+    do {                                                                                           \
+        Rackbench__ToAgent msg_ = RACKBENCH__TO_AGENT__INIT;                                       \
+        msg_.body_case = RACKBENCH__TO_AGENT__BODY_##CASE;                                         \
+        msg_.field = (body);                                                                       \
+        (run)->sink.send((run)->sink.ctx, rb_run_host_index((run), (host)), &msg_);                \
+    } while (0)
+
+/* A message field of the plan's type: protobuf-c has no const, and only reads it. */
+static Rackbench__Plan *plan_of(const rb_run_t *run)
+{
+    return (Rackbench__Plan *)(uintptr_t)run->opts.plan;
+}
+
+static void send_hello(rb_run_t *run, rb_run_host_t *host)
+{
+    Rackbench__Hello hello = RACKBENCH__HELLO__INIT;
+    hello.run_id = (char *)(uintptr_t)run->opts.id;
+    hello.host = (char *)(uintptr_t)host->opts->name;
+    hello.lease_ns = run->opts.plan != NULL ? run->opts.plan->lease_ns : 3 * RB_NS_PER_S;
+    hello.coordinator_version = (char *)(uintptr_t)RB_VERSION;
+    hello.n_labels = host->opts->nlabels;
+    hello.labels = (Rackbench__Label **)(uintptr_t)host->opts->labels;
+    SEND(run, host, HELLO, hello, &hello);
+}
+
+void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    Rackbench__Beat beat = RACKBENCH__BEAT__INIT;
+    beat.seq = ++host->beat;
+    beat.t1_ns = now_ns;
+    beat.acked_row = host->next_row - 1;
+    SEND(run, host, BEAT, beat, &beat);
+}
+
+/* The common instant in the agent's own clock. */
+static uint64_t local_ns(const rb_run_host_t *host, uint64_t at_ns, int64_t *ret_drift_ppb)
+{
+    rb_clock_estimate_t estimate = {0};
+    rb_clocksync_estimate(&host->clock, at_ns, &estimate);
+    if (ret_drift_ppb != NULL)
+        *ret_drift_ppb = estimate.drift_ppb;
+    return at_ns + (uint64_t)estimate.offset_ns;
+}
+
+static void send_arm(rb_run_t *run, rb_run_host_t *host)
+{
+    Rackbench__Arm arm = RACKBENCH__ARM__INIT;
+    arm.phase = run->phase;
+    arm.has_drift_ppb = true;
+    arm.t0_ns = local_ns(host, run->t0_ns, &arm.drift_ppb);
+    SEND(run, host, ARM, arm, &arm);
+}
+
+void rb_run_send_stop(rb_run_t *run, rb_run_host_t *host)
+{
+    Rackbench__Stop stop = RACKBENCH__STOP__INIT;
+    stop.phase = run->phase;
+    stop.te_ns = local_ns(host, run->te_ns, NULL);
+    SEND(run, host, STOP, stop, &stop);
+}
+
+void rb_run_send_bye(rb_run_t *run, rb_run_host_t *host)
+{
+    Rackbench__Bye bye = RACKBENCH__BYE__INIT;
+    bye.reason = (char *)(uintptr_t)run->outcome.status;
+    SEND(run, host, BYE, bye, &bye);
+}
+
+void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want)
+{
+    Rackbench__Load load = RACKBENCH__LOAD__INIT;
+    Rackbench__Prepare prepare = RACKBENCH__PREPARE__INIT;
+    Rackbench__Clean clean = RACKBENCH__CLEAN__INIT;
+    host->want = want;
+    host->want_beat = host->beat;
+    switch (want) {
+    case WANT_WELCOME:
+        send_hello(run, host);
+        break;
+    case WANT_LOADED:
+        load.plan = plan_of(run);
+        SEND(run, host, LOAD, load, &load);
+        break;
+    case WANT_READY:
+        prepare.phase = run->phase;
+        SEND(run, host, PREPARE, prepare, &prepare);
+        break;
+    case WANT_ARMED:
+        send_arm(run, host);
+        break;
+    case WANT_DRAINED:
+        rb_run_send_stop(run, host);
+        break;
+    case WANT_CLEANED:
+        clean.plan = plan_of(run);
+        SEND(run, host, CLEAN, clean, &clean);
+        break;
+    case WANT_NOTHING:
+        break;
+    }
+}

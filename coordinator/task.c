@@ -1,0 +1,85 @@
+#include "coordinator/task.h"
+
+#include "common/clock.h"
+
+#include <unistd.h>
+
+enum { DEFAULT_LOCAL = 4 };
+
+/* Embedded agents all see the same devices, so a plan that names devices gets one of them. */
+static uint32_t local_agents(const rb_options_t *options, const Rackbench__Plan *plan)
+{
+    if (options->local > 0)
+        return options->local;
+    for (size_t i = 0; plan != NULL && i < plan->n_targets; i++)
+        if (plan->targets[i]->n_devices > 0)
+            return 1;
+    return DEFAULT_LOCAL;
+}
+
+static rb_fleet_t *open_fleet(const rb_options_t *options, const Rackbench__Plan *plan,
+                              rb_err_t *err)
+{
+    rb_fleet_opts_t opts = {.hosts = options->hosts,
+                            .local = local_agents(options, plan),
+                            .listen = options->listen,
+                            .scratch = options->scratch,
+                            .allow_paths = options->paths,
+                            .nallow_paths = options->npaths,
+                            .allow_devices = options->devices,
+                            .nallow_devices = options->ndevices,
+                            .insecure = options->insecure};
+    return rb_fleet_new(&opts, err);
+}
+
+static rb_live_mode_t live_mode(const rb_options_t *options, rb_run_goal_t goal)
+{
+    if (options->json_lines)
+        return RB_LIVE_JSON_LINES;
+    if (options->quiet || goal != RB_RUN_BENCHMARK)
+        return RB_LIVE_QUIET;
+    return isatty(STDERR_FILENO) ? RB_LIVE_TTY : RB_LIVE_PLAIN;
+}
+
+int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
+                rb_err_t *err)
+{
+    static const char *const insecure[] = {"insecure"};
+    rb_conduct_opts_t conduct = {.fold = opts->fold};
+    *task = (rb_task_t){.fleet = open_fleet(options, opts->plan, err)};
+    if (task->fleet == NULL)
+        return -1;
+    task->live = rb_live_new(options->json_lines ? stdout : stderr, live_mode(options, opts->goal),
+                             options->units);
+    RB_AUTO(rb_free_str)
+    char *journal =
+        opts->directory != NULL ? rb_run_dir_path(opts->directory, "journal.rbj") : NULL;
+    conduct.run.goal = opts->goal;
+    conduct.run.id = opts->id;
+    conduct.run.name = opts->plan != NULL ? opts->plan->name : "inventory";
+    conduct.run.started_wall_ns = opts->wall_ns;
+    conduct.run.plan = opts->plan;
+    conduct.run.connect_timeout_ns = options->connect_timeout_ns;
+    conduct.run.nmarks = task->fleet->insecure ? 1 : 0;
+    conduct.run.marks = insecure;
+    conduct.fleet = task->fleet;
+    conduct.journal_path = journal;
+    conduct.live = task->live;
+    task->run = rb_conduct(&conduct, err);
+    return task->run != NULL ? 0 : -1;
+}
+
+void rb_task_clear(rb_task_t *task)
+{
+    rb_run_destroy(&task->run);
+    rb_live_destroy(&task->live);
+    rb_fleet_destroy(&task->fleet);
+}
+
+int rb_task_status(const rb_task_t *task, rb_err_t *err)
+{
+    if (task->run == NULL)
+        return (int)err->code;
+    *err = rb_run_outcome(task->run)->err;
+    return (int)err->code;
+}

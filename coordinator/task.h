@@ -1,0 +1,33 @@
+/* task.h - what run, check, hosts and clean share: fleet and conductor from the options, for one
+ * goal.
+ *
+ * Main thread.
+ */
+#pragma once
+
+#include "coordinator/conduct.h"
+#include "coordinator/options.h"
+#include "coordinator/run_dir.h"
+
+typedef struct {
+    rb_run_goal_t goal;
+    const Rackbench__Plan *plan; /* resolved; NULL for RB_RUN_INVENTORY */
+    const char *directory;       /* of the run; NULL: nothing is kept */
+    rb_fold_t *fold;             /* or NULL */
+    char id[RB_RUN_ID];
+    uint64_t wall_ns;
+} rb_task_opts_t;
+
+typedef struct {
+    rb_fleet_t *fleet;
+    rb_live_t *live;
+    rb_run_t *run; /* over; NULL: it could not begin */
+} rb_task_t;
+
+/* Does it all. -1 when it could not begin; else the outcome is in task->run. */
+int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
+                rb_err_t *err);
+void rb_task_clear(rb_task_t *task);
+
+/* Exit status of the run that is over; its one error line goes to err. */
+int rb_task_status(const rb_task_t *task, rb_err_t *err);
