@@ -20,14 +20,24 @@ static char *cpu_model(void)
     return model;
 }
 
+/* A drive that is there and cannot be looked at. */
+static Rackbench__Drive *closed_drive(const char *path, const rb_err_t *why)
+{
+    Rackbench__Drive *drive = rb_calloc(1, sizeof(*drive));
+    rackbench__drive__init(drive);
+    drive->path = rb_strdup(path);
+    drive->in_use = rb_strdup(why->text);
+    return drive;
+}
+
 static void add_drives(Rackbench__Inventory *inventory)
 {
     RB_AUTO(rb_drive_list_destroy) char **paths = rb_drive_list();
     for (size_t i = 0; paths[i] != NULL; i++) {
-        rb_err_t ignored;
-        RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(paths[i], &ignored);
-        if (drive != NULL)
-            *RB_PUSH(inventory->drives, inventory->n_drives) = rb_drive_message(drive);
+        rb_err_t err;
+        RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(paths[i], &err);
+        Rackbench__Drive **slot = RB_PUSH(inventory->drives, inventory->n_drives);
+        *slot = drive != NULL ? rb_drive_message(drive) : closed_drive(paths[i], &err);
     }
 }
 

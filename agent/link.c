@@ -53,13 +53,16 @@ rb_link_t *rb_link_new(const rb_link_opts_t *opts, rb_err_t *err)
     int rc = opts->join != NULL ? dial(link, opts) : zmq_bind(link->socket, opts->listen);
     const char *url = opts->join != NULL ? opts->join : opts->listen;
     if (rc != 0) {
-        rb_err_set(err, RB_ERR_NET, "%s '%s': %s; an address looks like tcp://0.0.0.0:7411",
-                   opts->join != NULL ? "--join" : "--listen", url, zmq_strerror(errno));
+        bool bad_url = errno == EINVAL || errno == EPROTONOSUPPORT;
+        rb_err_set(err, RB_ERR_NET, "%s '%s': %s%s", opts->join != NULL ? "--join" : "--listen",
+                   url, zmq_strerror(errno),
+                   bad_url ? "; an address looks like tcp://0.0.0.0:7411" : "");
         return NULL;
     }
     size_t size = sizeof(link->endpoint);
-    if (zmq_getsockopt(link->socket, ZMQ_LAST_ENDPOINT, link->endpoint, &size) != 0)
-        snprintf(link->endpoint, sizeof(link->endpoint), "%s", url);
+    snprintf(link->endpoint, sizeof(link->endpoint), "%s", url);
+    if (strchr(url, '*') != NULL) /* the kernel chose the port */
+        zmq_getsockopt(link->socket, ZMQ_LAST_ENDPOINT, link->endpoint, &size);
     return RB_MOVE(link);
 }
 

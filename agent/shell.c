@@ -16,6 +16,7 @@ typedef struct {
     rb_session_t *session;
     Rackbench__Inventory *inventory;
     const Rackbench__Plan *plan; /* borrowed from the session until release */
+    Rackbench__Plan *plan_here;  /* owned: the same without jobs that do not run here */
     char *host;                  /* our name in the coordinator's host list */
     size_t nlabels;
     Rackbench__Label **labels; /* borrowed from the session's Hello until release */
@@ -55,17 +56,36 @@ static void sink_send_row(void *ctx, const char *peer, const void *row, size_t s
     rb_bytes_clear(&frame);
 }
 
+static Rackbench__Plan *plan_for(const Rackbench__Plan *plan, const Rackbench__Hello *hello)
+{
+    Rackbench__Plan *here = rb_plan_copy(plan);
+    for (size_t i = 0; i < here->n_phases; i++) {
+        Rackbench__Phase *phase = here->phases[i];
+        size_t kept = 0;
+        for (size_t k = 0; k < phase->n_jobs; k++) {
+            if (rb_job_on_host(phase->jobs[k], hello->n_labels, hello->labels))
+                phase->jobs[kept++] = phase->jobs[k];
+            else
+                rackbench__job__free_unpacked(phase->jobs[k], NULL);
+        }
+        phase->n_jobs = kept;
+    }
+    return here;
+}
+
 static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     shell_t *sh = ctx;
     rb_targets_destroy(&sh->targets);
+    rb_plan_destroy(&sh->plan_here);
     rb_free_str(&sh->host);
     sh->plan = plan;
+    sh->plan_here = plan_for(plan, hello);
     sh->host = rb_strdup(hello->host);
     sh->nlabels = hello->n_labels;
     sh->labels = hello->labels;
     sh->load_fault = (rb_err_t){0};
-    sh->targets = rb_targets_new(plan, sh->host, &sh->opts->allowances, &sh->load_fault);
+    sh->targets = rb_targets_new(sh->plan_here, sh->host, &sh->opts->allowances, &sh->load_fault);
     sh->has_loaded = true;
 }
 
@@ -128,6 +148,7 @@ static void sink_release(void *ctx)
     shell_t *sh = ctx;
     rb_engine_destroy(&sh->engine);
     rb_targets_destroy(&sh->targets);
+    rb_plan_destroy(&sh->plan_here);
     sh->plan = NULL;
     sh->labels = NULL;
     sh->nlabels = 0;

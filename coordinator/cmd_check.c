@@ -38,7 +38,7 @@ static void print_subject(const Rackbench__Plan *plan, const char *host,
                subject->identity->serial ? subject->identity->serial : "none");
     if (subject->refused != NULL)
         printf("\n    REFUSED: %s", subject->refused);
-    if (subject->warning != NULL)
+    else if (subject->warning != NULL)
         printf("\n    warning: %s", subject->warning);
     printf("\n");
 }
@@ -53,13 +53,19 @@ static void print_summary(const rb_task_t *task)
         const Rackbench__Loaded *loaded = rb_run_loaded(task->run, (uint32_t)i + 1);
         for (size_t k = 0; loaded != NULL && k < loaded->n_subjects; k++) {
             const Rackbench__Subject *s = loaded->subjects[k];
+            if (s->refused != NULL)
+                continue;
             if (s->action == RACKBENCH__SUBJECT__ACTION__lays_out)
                 bytes += s->size_bytes;
             drives += s->action == RACKBENCH__SUBJECT__ACTION__overwrites && s->identity != NULL;
         }
     }
-    printf("would lay out %s of files and overwrite %zu drives; nothing was touched\n",
-           rb_fmt_bytes(size, sizeof(size), bytes), drives);
+    const rb_err_t *err = &rb_run_outcome(task->run)->err;
+    if (err->code != RB_OK)
+        printf("would not run: %s\n", err->text);
+    else
+        printf("would lay out %s of files and overwrite %zu drive%s; nothing was touched\n",
+               rb_fmt_bytes(size, sizeof(size), bytes), drives, drives == 1 ? "" : "s");
 }
 
 static int check_hosts(const Rackbench__Plan *plan, const rb_options_t *options, rb_err_t *err)

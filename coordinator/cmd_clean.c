@@ -9,8 +9,8 @@ static void print_cleaned(const rb_task_t *task, uint32_t host)
     char size[RB_FMT_SIZE];
     const Rackbench__Cleaned *cleaned = rb_run_cleaned(task->run, host);
     if (cleaned != NULL)
-        printf("%s  removed %u files, %s\n", task->fleet->hosts[host - 1].name, cleaned->files,
-               rb_fmt_bytes(size, sizeof(size), cleaned->bytes));
+        printf("%s  removed %u file%s, %s\n", task->fleet->hosts[host - 1].name, cleaned->files,
+               cleaned->files == 1 ? "" : "s", rb_fmt_bytes(size, sizeof(size), cleaned->bytes));
 }
 
 int cmd_clean(const rb_options_t *options, rb_err_t *err)

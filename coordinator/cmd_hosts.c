@@ -5,11 +5,26 @@
 
 static void print_drive(const Rackbench__Drive *drive)
 {
-    char size[RB_FMT_SIZE];
-    printf("    %-16s %-10s %-24s %-20s %5u B  %s\n", drive->path,
-           rb_fmt_bytes(size, sizeof(size), drive->size_bytes), drive->model ? drive->model : "-",
-           drive->serial ? drive->serial : "-", drive->logical_block_bytes,
-           drive->in_use ? drive->in_use : "free");
+    char size[RB_FMT_SIZE], block[RB_FMT_SIZE] = "-";
+    if (drive->has_logical_block_bytes)
+        snprintf(block, sizeof(block), "%u B", drive->logical_block_bytes);
+    printf("    %-14s %-10s %-7s %-22s %-20s %s\n", drive->path,
+           drive->has_size_bytes ? rb_fmt_bytes(size, sizeof(size), drive->size_bytes) : "-", block,
+           drive->model ? drive->model : "-", drive->serial ? drive->serial : "-",
+           drive->in_use ? "in use" : "free");
+    if (drive->in_use)
+        printf("        %s\n", drive->in_use);
+}
+
+static void print_drives(const Rackbench__Inventory *inv)
+{
+    if (inv->n_drives == 0) {
+        puts("    no drives");
+        return;
+    }
+    printf("    %-14s %-10s %-7s %-22s %-20s\n", "drive", "size", "block", "model", "serial");
+    for (size_t i = 0; i < inv->n_drives; i++)
+        print_drive(inv->drives[i]);
 }
 
 static void print_host(const rb_task_t *task, uint32_t host)
@@ -19,7 +34,7 @@ static void print_host(const rb_task_t *task, uint32_t host)
     rb_clock_estimate_t clock;
     char memory[RB_FMT_SIZE], rtt[RB_FMT_SIZE], bound[RB_FMT_SIZE];
     if (inv == NULL) {
-        printf("%s  no answer from %s\n", opts->name, opts->address);
+        printf("%s  %s\n", opts->name, rb_run_silence(task->run, host));
         return;
     }
     printf("%s  %s, Linux %s, agent %s\n", opts->name, inv->hostname, inv->kernel,
@@ -27,11 +42,10 @@ static void print_host(const rb_task_t *task, uint32_t host)
     printf("    %u x %s, %s\n", inv->cpus, inv->cpu_model,
            rb_fmt_bytes(memory, sizeof(memory), inv->memory_bytes));
     if (rb_run_clock(task->run, host, rb_clock_now_ns(), &clock))
-        printf("    clock %+.6f s to ours (+- %s), round trip %s\n", (double)clock.offset_ns / 1e9,
+        printf("    clock %+.3f us to ours (+- %s), round trip %s\n", (double)clock.offset_ns / 1e3,
                rb_fmt_ns(bound, sizeof(bound), clock.bound_ns),
                rb_fmt_ns(rtt, sizeof(rtt), clock.rtt_ns));
-    for (size_t i = 0; i < inv->n_drives; i++)
-        print_drive(inv->drives[i]);
+    print_drives(inv);
 }
 
 int cmd_hosts(const rb_options_t *options, rb_err_t *err)

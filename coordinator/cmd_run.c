@@ -91,6 +91,10 @@ static int run_in(const char *directory, const rb_plan_source_t *source, rb_task
         status = (int)err->code;
     }
     rb_task_clear(&task);
+    if (rc != 0) { /* it never began: leave nothing behind */
+        rb_run_dir_remove(directory);
+        return status;
+    }
     fprintf(stderr, "run directory: %s\n", directory);
     return status;
 }

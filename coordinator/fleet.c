@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <netdb.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -115,6 +116,21 @@ static bool is_local(const char *address)
            strcmp(address, "localhost") == 0;
 }
 
+/* A name that means nothing is told at once, not as a host that does not answer. */
+static int check_names(const rb_fleet_t *fleet, rb_err_t *err)
+{
+    for (size_t i = 0; fleet->listen == NULL && i < fleet->list->nitems; i++) {
+        const rb_hostlist_item_t *item = &fleet->list->items[i];
+        struct addrinfo *found = NULL;
+        int rc = getaddrinfo(item->address, NULL, NULL, &found);
+        if (rc != 0)
+            return rb_err_set(err, RB_ERR_NET, "host %s: '%s' cannot be resolved: %s", item->name,
+                              item->address, gai_strerror(rc));
+        freeaddrinfo(found);
+    }
+    return 0;
+}
+
 static int check_network(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, rb_err_t *err)
 {
     for (size_t i = 0; i < fleet->list->nitems && !fleet->embedded; i++)
@@ -139,9 +155,8 @@ static void fill_hosts(rb_fleet_t *fleet)
     fleet->label_refs = rb_calloc(nlabels, sizeof(Rackbench__Label *));
     for (size_t i = 0; i < n; i++) {
         const rb_hostlist_item_t *item = &fleet->list->items[i];
-        fleet->addresses[i] = fleet->embedded
-                                  ? rb_asprintf("its process on this machine")
-                                  : rb_asprintf("%s:%u", item->address, (unsigned)item->port);
+        if (fleet->listen == NULL)
+            fleet->addresses[i] = rb_asprintf("%s:%u", item->address, (unsigned)item->port);
         fleet->hosts[i] = (rb_run_host_opts_t){item->name, fleet->addresses[i], item->nlabels,
                                                fleet->label_refs + at};
         for (size_t k = 0; k < item->nlabels; k++, at++) {
@@ -165,7 +180,7 @@ rb_fleet_t *rb_fleet_new(const rb_fleet_opts_t *opts, rb_err_t *err)
         fleet->list = rb_hostlist_new();
         rc = start_embedded(fleet, opts, err);
     }
-    if (rc != 0 || check_network(fleet, opts, err) != 0)
+    if (rc != 0 || check_network(fleet, opts, err) != 0 || check_names(fleet, err) != 0)
         return NULL;
     fill_hosts(fleet);
     return RB_MOVE(fleet);

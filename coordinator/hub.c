@@ -65,9 +65,11 @@ static int connect_all(rb_hub_t *hub, const rb_hub_opts_t *opts, rb_err_t *err)
 {
     if (opts->listen != NULL) {
         if (zmq_bind(hub->socket, opts->listen) != 0)
-            return rb_err_set(err, RB_ERR_NET,
-                              "--listen '%s': %s; an address looks like tcp://0.0.0.0:7410",
-                              opts->listen, zmq_strerror(errno));
+            return rb_err_set(err, RB_ERR_NET, "--listen '%s': %s%s", opts->listen,
+                              zmq_strerror(errno),
+                              errno == EINVAL || errno == EPROTONOSUPPORT
+                                  ? "; an address looks like tcp://0.0.0.0:7410"
+                                  : "");
         return 0;
     }
     for (size_t i = 0; i < opts->hosts->nitems; i++)

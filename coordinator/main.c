@@ -9,6 +9,7 @@ typedef struct {
     const char *more; /* for `rackbench NAME --help` */
     rb_cmd_fn *run;
     size_t min_args, max_args;
+    rb_for_t bit;
 } command_t;
 
 static const command_t commands[] = {
@@ -16,19 +17,19 @@ static const command_t commands[] = {
      "PLAN is a file (plan.yaml), or the name of a preset (rackbench plan list).\n"
      "Without --hosts it starts embedded agents on this machine.\n"
      "Ctrl-C stops every agent and prints what was measured; a second one ends at once.\n",
-     cmd_run, 1, 1},
+     cmd_run, 1, 1, RB_FOR_RUN},
     {"check", "PLAN", "show what a plan would do and how long it takes; touches nothing",
      "Prints the resolved plan; with --hosts or --local also every drive and file on every host,\n"
      "what would be written or overwritten, and what is refused and why.\n",
-     cmd_check, 1, 1},
+     cmd_check, 1, 1, RB_FOR_CHECK},
     {"report", "RUN", "print a result again from its journal",
-     "RUN is a run directory or the id at the end of its name.\n", cmd_report, 1, 1},
+     "RUN is a run directory or the id at the end of its name.\n", cmd_report, 1, 1, RB_FOR_REPORT},
     {"hosts", "", "show the fleet: CPU, memory, kernel, drives, clock offset and round trip",
-     "Needs --hosts (or --local N).\n", cmd_hosts, 0, 0},
+     "Needs --hosts (or --local N).\n", cmd_hosts, 0, 0, RB_FOR_HOSTS},
     {"clean", "PLAN", "remove the files that a plan's runs have laid out",
      "Removes files named rackbench.HOST.TARGET.N, of this plan's targets and these hosts only.\n",
-     cmd_clean, 1, 1},
-    {"plan", "list | show PRESET", "the plans that are built in", "", cmd_plan, 1, 2},
+     cmd_clean, 1, 1, RB_FOR_CLEAN},
+    {"plan", "list | show PRESET", "the plans that are built in", "", cmd_plan, 1, 2, RB_FOR_PLAN},
 };
 
 static void help(FILE *out)
@@ -45,7 +46,7 @@ static void help(FILE *out)
         fprintf(out, "  %-24s %s\n", left, commands[i].help);
     }
     fputs("\nOptions:\n", out);
-    rb_options_help(out);
+    rb_options_help(out, RB_FOR_ALL);
     fputs(
         "  --version\n"
         "\n"
@@ -66,7 +67,7 @@ static void command_help(const command_t *command)
 {
     printf("Usage: rackbench %s %s [OPTIONS]\n%s.\n%s\nOptions:\n", command->name, command->args,
            command->help, command->more);
-    rb_options_help(stdout);
+    rb_options_help(stdout, command->bit);
 }
 
 static void block_signals(void)
@@ -83,7 +84,7 @@ static int run_command(const command_t *command, int argc, char **argv, rb_err_t
 {
     rb_options_t options;
     int status = -1;
-    if (rb_options_parse(&options, argc, argv, err) != 0) {
+    if (rb_options_parse(&options, command->bit, argc, argv, err) != 0) {
         status = (int)err->code;
     } else if (options.help) {
         command_help(command);

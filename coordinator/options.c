@@ -13,6 +13,7 @@ typedef struct {
     const char *value; /* NULL: a flag */
     const char *help;
     take_fn *take;
+    rb_for_t commands;
 } row_t;
 
 static int take_hosts(rb_options_t *o, const char *value, rb_err_t *err)
@@ -105,7 +106,7 @@ static int take_percentiles(rb_options_t *o, const char *value, rb_err_t *err)
     for (char *word = strtok_r(list, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {
         int found = -1;
         for (int i = 0; i < RB_QUANTILES; i++)
-            if (strcmp(word, rb_quantiles[i].title + 1) == 0)
+            if (strcmp(word, rb_quantiles[i].title + (*word != 'p')) == 0)
                 found = i;
         if (found < 0)
             return rb_err_set(
@@ -158,31 +159,43 @@ static int take_help(rb_options_t *o, const char *value, rb_err_t *err)
 
 static const row_t rows[] = {
     {"hosts", "LIST",
-     "agents to use: a,b  node[01-16]  10.77.0.[1-4]  host:port  @file  hosts.yaml", take_hosts},
-    {"local", "N", "no hosts: start N agents on this machine (run: 4, with devices 1)", take_local},
+     "agents to use: a,b  node[01-16]  10.77.0.[1-4]  host:port  @file  hosts.yaml", take_hosts,
+     RB_FOR_FLEET},
+    {"local", "N", "no hosts: start N agents on this machine (run: 4, with devices 1)", take_local,
+     RB_FOR_FLEET},
     {"listen", "URL", "wait here for agents that --join, instead of dialling the hosts",
-     take_listen},
-    {"insecure", NULL, "talk to agents beyond this machine without keys", take_insecure},
+     take_listen, RB_FOR_FLEET},
+    {"insecure", NULL, "talk to agents beyond this machine without keys", take_insecure,
+     RB_FOR_FLEET},
     {"connect-timeout", "TIME", "how long an agent may take to answer at first (default 5s)",
-     take_timeout},
-    {"set", "PATH=VALUE", "override a plan key: phases.0.jobs.0.iodepth=64 (repeatable)", take_set},
-    {"output", "DIR", "run directory (default ./NAME-YYYYMMDDTHHMMSSZ-ID)", take_output},
-    {"scratch", "DIR", "files of --local agents (default ./rackbench-scratch)", take_scratch},
-    {"allow-path", "DIR", "--local agents may lay out files under DIR (repeatable)", take_path},
-    {"allow-device", "GLOB", "--local agents may write to these devices (repeatable)", take_device},
-    {"format", "WORD", "text (default), json or csv on standard output", take_format},
-    {"percentiles", "LIST", "columns of the text table, like 50,99,99.9", take_percentiles},
-    {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units},
-    {"yes", NULL, "do not ask before a drive is overwritten", take_yes},
-    {"quiet", NULL, "no live line", take_quiet},
-    {"json-lines", NULL, "live view as one JSON object a line, on standard output",
-     take_json_lines},
-    {"help", NULL, "this help", take_help},
+     take_timeout, RB_FOR_FLEET},
+    {"set", "PATH=VALUE", "override a plan key: phases.0.jobs.0.iodepth=64 (repeatable)", take_set,
+     RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_CLEAN},
+    {"output", "DIR", "run directory (default ./NAME-YYYYMMDDTHHMMSSZ-ID)", take_output,
+     RB_FOR_RUN},
+    {"scratch", "DIR", "files of --local agents (default ./rackbench-scratch)", take_scratch,
+     RB_FOR_FLEET},
+    {"allow-path", "DIR", "--local agents may lay out files under DIR (repeatable)", take_path,
+     RB_FOR_FLEET},
+    {"allow-device", "GLOB", "--local agents may write to these devices (repeatable)", take_device,
+     RB_FOR_FLEET},
+    {"format", "WORD", "text (default), json or csv on standard output", take_format,
+     RB_FOR_RUN | RB_FOR_REPORT},
+    {"percentiles", "LIST", "columns of the text table, like 50,99,99.9", take_percentiles,
+     RB_FOR_RUN | RB_FOR_REPORT},
+    {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RUN | RB_FOR_REPORT},
+    {"yes", NULL, "do not ask before a drive is overwritten", take_yes, RB_FOR_RUN},
+    {"quiet", NULL, "no live line", take_quiet, RB_FOR_RUN},
+    {"json-lines", NULL, "live view as one JSON object a line, on standard output", take_json_lines,
+     RB_FOR_RUN},
+    {"help", NULL, "this help", take_help, RB_FOR_ALL},
 };
 
-void rb_options_help(FILE *out)
+void rb_options_help(FILE *out, rb_for_t command)
 {
     for (size_t i = 0; i < RB_LEN(rows); i++) {
+        if (!(rows[i].commands & command))
+            continue;
         char left[40];
         snprintf(left, sizeof(left), "--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
         fprintf(out, "  %-24s %s\n", left, rows[i].help);
@@ -197,7 +210,7 @@ static void build_table(struct option *table)
     table[RB_LEN(rows)] = (struct option){0};
 }
 
-int rb_options_parse(rb_options_t *o, int argc, char **argv, rb_err_t *err)
+int rb_options_parse(rb_options_t *o, rb_for_t command, int argc, char **argv, rb_err_t *err)
 {
     struct option table[RB_LEN(rows) + 1];
     int opt;
@@ -212,12 +225,17 @@ int rb_options_parse(rb_options_t *o, int argc, char **argv, rb_err_t *err)
             return rb_err_set(err, RB_ERR_INPUT, "%s '%s'; see rackbench %s --help",
                               opt == '?' ? "unknown option" : "a value is missing after",
                               argv[optind - 1], argv[0]);
+        } else if (!(rows[opt - OPT_FIRST].commands & command)) {
+            return rb_err_set(err, RB_ERR_INPUT, "rackbench %s has no option --%s", argv[0],
+                              rows[opt - OPT_FIRST].name);
         } else if (rows[opt - OPT_FIRST].take(o, optarg, err) != 0) {
             return rb_err_wrap(err, "--%s", rows[opt - OPT_FIRST].name);
         }
     }
     for (; optind < argc; optind++)
         *RB_PUSH(o->args, o->nargs) = argv[optind];
+    if (o->json_lines && o->format != RB_FORMAT_TEXT)
+        return rb_err_set(err, RB_ERR_INPUT, "--json-lines and --format exclude each other");
     if (o->hosts != NULL && o->local > 0)
         return rb_err_set(err, RB_ERR_INPUT, "--hosts and --local exclude each other");
     if (o->listen != NULL && o->hosts == NULL)

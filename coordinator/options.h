@@ -6,6 +6,18 @@
 
 typedef enum { RB_FORMAT_TEXT, RB_FORMAT_JSON, RB_FORMAT_CSV } rb_format_t;
 
+/* The commands that an option is for. */
+typedef enum {
+    RB_FOR_RUN = 1,
+    RB_FOR_CHECK = 2,
+    RB_FOR_REPORT = 4,
+    RB_FOR_HOSTS = 8,
+    RB_FOR_CLEAN = 16,
+    RB_FOR_PLAN = 32,
+    RB_FOR_FLEET = RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_HOSTS | RB_FOR_CLEAN,
+    RB_FOR_ALL = 63
+} rb_for_t;
+
 typedef struct {
     const char *hosts, *listen, *output, *scratch;
     uint32_t local; /* 0: not said */
@@ -20,7 +32,7 @@ typedef struct {
 
 /* argv[0] is the subcommand; what is no option goes to args. Options may stand anywhere.
  * RB_ERR_INPUT. */
-int rb_options_parse(rb_options_t *options, int argc, char **argv, rb_err_t *err);
+int rb_options_parse(rb_options_t *options, rb_for_t command, int argc, char **argv, rb_err_t *err);
 void rb_options_clear(rb_options_t *options);
-/* The table, as --help shows it. */
-void rb_options_help(FILE *out);
+/* The options of a command, as --help shows them. */
+void rb_options_help(FILE *out, rb_for_t command);

@@ -140,7 +140,7 @@ static void after_load(rb_run_t *run, uint64_t now_ns)
 static void after_phase(rb_run_t *run, uint64_t now_ns)
 {
     rb_run_write_phase_end(run);
-    rb_run_judge_skew(run, now_ns);
+    rb_run_judge_skew(run);
     if (run->outcome.err.code != RB_OK || run->phase + 1 == run->opts.plan->n_phases)
         rb_run_finish(run, now_ns);
     else
@@ -321,6 +321,11 @@ bool rb_run_done(const rb_run_t *run)
 const rb_run_outcome_t *rb_run_outcome(const rb_run_t *run)
 {
     return &run->outcome;
+}
+
+const char *rb_run_silence(const rb_run_t *run, uint32_t host)
+{
+    return run->hosts[host - 1].why;
 }
 
 const Rackbench__Inventory *rb_run_inventory(const rb_run_t *run, uint32_t host)

@@ -30,7 +30,7 @@ typedef enum {
 
 typedef struct {
     const char *name;    /* as spelled in the host list */
-    const char *address; /* for messages: "10.77.0.3:7411" */
+    const char *address; /* for messages: "10.77.0.3:7411"; NULL: it is to dial us */
     size_t nlabels;
     Rackbench__Label *const *labels; /* [nlabels] */
 } rb_run_host_opts_t;
@@ -115,6 +115,8 @@ bool rb_run_done(const rb_run_t *run);
 const rb_run_outcome_t *rb_run_outcome(const rb_run_t *run);
 
 /* What a host answered; NULL / false if it has not. host from 1. Borrowed. */
+const char *rb_run_silence(const rb_run_t *run,
+                           uint32_t host); /* why it gave no inventory, or "" */
 const Rackbench__Inventory *rb_run_inventory(const rb_run_t *run, uint32_t host);
 const Rackbench__Loaded *rb_run_loaded(const rb_run_t *run, uint32_t host);
 const Rackbench__Cleaned *rb_run_cleaned(const rb_run_t *run, uint32_t host);

@@ -84,3 +84,13 @@ int rb_run_dir_write(const char *directory, const char *file, const char *text, 
     bad = fclose(out) != 0 || bad;
     return bad ? rb_err_set(err, RB_ERR_IO, "write %s: %s", path, strerror(errno)) : 0;
 }
+
+void rb_run_dir_remove(const char *directory)
+{
+    static const char *const files[] = {"plan.yaml", "plan.resolved.yaml", "journal.rbj"};
+    for (size_t i = 0; i < RB_LEN(files); i++) {
+        RB_AUTO(rb_free_str) char *path = rb_run_dir_path(directory, files[i]);
+        unlink(path);
+    }
+    rmdir(directory);
+}

@@ -22,3 +22,5 @@ char *rb_run_dir_find(const char *run, rb_err_t *err);
 
 char *rb_run_dir_path(const char *directory, const char *file);
 int rb_run_dir_write(const char *directory, const char *file, const char *text, rb_err_t *err);
+/* Takes away the files that a run leaves, and the directory if that makes it empty. */
+void rb_run_dir_remove(const char *directory);

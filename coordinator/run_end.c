@@ -15,6 +15,8 @@ void rb_run_finish(rb_run_t *run, uint64_t now_ns)
                    run->opts.nhosts);
     }
     rb_run_write_end(run, now_ns);
+    if (run->stage == RB_STAGE_DONE) /* the journal refused the row: that has ended the run */
+        return;
     run->stage = RB_STAGE_DONE;
     for (size_t i = 0; i < run->opts.nhosts; i++)
         rb_run_send_bye(run, &run->hosts[i]);
@@ -83,6 +85,7 @@ static void lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char
     host->link = LINK_LOST;
     host->want = WANT_NOTHING;
     host->burst = 0;
+    snprintf(host->why, sizeof(host->why), "%s", why);
     run->lost++;
     rb_run_note(run, host, now_ns, "host_lost", why);
 }
@@ -102,20 +105,39 @@ static void after_loss(rb_run_t *run, uint64_t now_ns, const rb_err_t *err)
     }
 }
 
+static const char *const stages[] = {
+    [RB_STAGE_CONNECT] = "connecting",
+    [RB_STAGE_PROBE] = "measuring clocks",
+    [RB_STAGE_LOAD] = "loading",
+    [RB_STAGE_PREPARE] = "preparing",
+    [RB_STAGE_PROBE_PHASE] = "measuring clocks",
+    [RB_STAGE_RUN] = "running",
+    [RB_STAGE_CLEAN] = "cleaning",
+    [RB_STAGE_DONE] = "ending",
+};
+
 /* Why this host is given up now; false if it is not. */
 static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, rb_err_t *ret)
 {
     double silent_s = (double)(now_ns - host->heard_ns) / 1e9;
     uint64_t lease_ns = run->opts.plan != NULL ? run->opts.plan->lease_ns : 3 * RB_NS_PER_S;
-    if (host->link == LINK_CONNECTING && now_ns >= run->start_ns + run->opts.connect_timeout_ns)
+    double timeout_s = (double)run->opts.connect_timeout_ns / 1e9;
+    bool late =
+        host->link == LINK_CONNECTING && now_ns >= run->start_ns + run->opts.connect_timeout_ns;
+    if (late && host->opts->address == NULL)
+        return rb_err_set(ret, RB_ERR_NET,
+                          "has not joined within %.1f s; it must dial us by --join and that name",
+                          timeout_s);
+    if (late)
         return rb_err_set(
             ret, RB_ERR_NET,
             "no answer from %s within %.1f s; is rackbench-agent running there, and the port open?",
-            host->opts->address, (double)run->opts.connect_timeout_ns / 1e9);
+            host->opts->address, timeout_s);
     if (host->link != LINK_UP)
         return false;
     if (now_ns > host->heard_ns + lease_ns)
-        return rb_err_set(ret, RB_ERR_LOST, "no answer for %.1f s", silent_s);
+        return rb_err_set(ret, RB_ERR_LOST, "no answer for %.1f s while %s", silent_s,
+                          stages[run->stage]);
     if (run->stage != RB_STAGE_RUN || !host->takes_part || rb_run_reached(run, host))
         return false;
     uint64_t runtime_ns = rb_phase_runtime_ns(rb_run_phase(run));

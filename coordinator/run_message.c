@@ -50,7 +50,7 @@ static void on_welcome(rb_run_t *run, rb_run_host_t *host, const Rackbench__Welc
     rb_run_write_host(run, host);
 }
 
-static void on_busy(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
+static void on_busy(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                     const Rackbench__Busy *busy)
 {
     char since[32];
@@ -61,7 +61,10 @@ static void on_busy(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
     rb_err_t err;
     rb_err_set(&err, RB_ERR_NET, "busy with run %s since %s UTC; wait until that run has ended",
                busy->run_id, since);
-    rb_run_fail_host(run, host, now_ns, &err);
+    if (run->opts.goal == RB_RUN_INVENTORY)
+        rb_run_lose(run, host, now_ns, err.text);
+    else
+        rb_run_fail_host(run, host, now_ns, &err);
 }
 
 /* The agent is not where the last command should have brought it: the command or its answer was

@@ -25,10 +25,11 @@ typedef struct {
     rb_run_want_t want;
     uint64_t want_beat; /* Beats after this one know of the command */
     uint64_t heard_ns;
-    uint64_t beat;       /* seq of the last Beat */
-    uint32_t burst;      /* probes of the burst still to come */
-    uint64_t next_row;   /* the only one we accept */
-    bool takes_part;     /* in the phase */
+    uint64_t beat;                           /* seq of the last Beat */
+    uint32_t burst;                          /* probes of the burst still to come */
+    uint64_t next_row;                       /* the only one we accept */
+    char why[sizeof(((rb_err_t *)0)->text)]; /* LOST: the reason */
+    bool takes_part;                         /* in the phase */
     uint64_t last_row;   /* DRAINED: the phase's rows are in when next_row is beyond it */
     bool started;        /* a worker's first submission is known: */
     int64_t lateness_ns; /* the earliest one against its due time */
@@ -91,7 +92,7 @@ void rb_run_note(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, cons
 void rb_run_write_end(rb_run_t *run, uint64_t now_ns);
 
 /* The hosts' starts were further apart than max_skew: an event, or with strict_skew the end. */
-void rb_run_judge_skew(rb_run_t *run, uint64_t now_ns);
+void rb_run_judge_skew(rb_run_t *run);
 
 /* run_end.c */
 /* The first fault becomes the outcome, later ones events. A phase under way is stopped, else the

@@ -26,7 +26,7 @@ static void watch_start(const rb_run_t *run, rb_run_host_t *host, const void *da
     rb_row_clear(&row);
 }
 
-void rb_run_judge_skew(rb_run_t *run, uint64_t now_ns)
+void rb_run_judge_skew(rb_run_t *run)
 {
     const rb_run_host_t *first = NULL, *last = NULL;
     rb_err_t err;
@@ -47,7 +47,7 @@ void rb_run_judge_skew(rb_run_t *run, uint64_t now_ns)
                rb_run_phase(run)->name, last->opts->name,
                (double)(last->lateness_ns - first->lateness_ns) / 1e6, first->opts->name,
                (double)run->opts.plan->max_skew_ns / 1e6);
-    rb_run_note(run, last, now_ns, "max_skew", err.text);
+    rb_run_note(run, last, run->t0_ns + (uint64_t)last->lateness_ns, "max_skew", err.text);
     if (run->opts.plan->strict_skew && run->outcome.err.code == RB_OK)
         run->outcome = (rb_run_outcome_t){"failed", err};
 }
@@ -161,9 +161,13 @@ void rb_run_write_phase_start(rb_run_t *run)
 void rb_run_write_phase_end(rb_run_t *run)
 {
     rb_row_t row = {.kind = RB_ROW_PHASE_END};
+    uint64_t runtime_ns = rb_phase_runtime_ns(rb_run_phase(run));
+    uint64_t planned_ns = run->t0_ns + rb_phase_ramp_ns(rb_run_phase(run)) + runtime_ns;
+    /* A stop while all were draining cuts nothing. */
+    bool cut = run->te_ns != 0 && (runtime_ns == 0 || run->te_ns < planned_ns);
     row.phase_end.phase = run->phase;
-    row.phase_end.truncated = run->te_ns != 0;
-    row.phase_end.te_at_ns = run->te_ns != 0 ? (int64_t)(run->te_ns - run->t0_ns) : INT64_MAX;
+    row.phase_end.truncated = cut;
+    row.phase_end.te_at_ns = cut ? (int64_t)(run->te_ns - run->t0_ns) : INT64_MAX;
     row.phase_end.lost = rb_calloc(run->opts.nhosts, sizeof(uint32_t));
     for (size_t i = 0; i < run->opts.nhosts; i++) {
         const rb_run_host_t *host = &run->hosts[i];

@@ -1,6 +1,7 @@
 #include "coordinator/task.h"
 
 #include "common/clock.h"
+#include "proto/select.h"
 
 #include <unistd.h>
 
@@ -32,6 +33,31 @@ static rb_fleet_t *open_fleet(const rb_options_t *options, const Rackbench__Plan
     return rb_fleet_new(&opts, err);
 }
 
+static bool runs_somewhere(const rb_fleet_t *fleet, const Rackbench__Job *job)
+{
+    for (size_t i = 0; i < fleet->list->nitems; i++)
+        if (rb_job_on_host(job, fleet->hosts[i].nlabels, fleet->hosts[i].labels))
+            return true;
+    return false;
+}
+
+/* A job that no host takes would be an empty result. */
+static int check_labels(const rb_fleet_t *fleet, const Rackbench__Plan *plan, rb_err_t *err)
+{
+    for (size_t i = 0; plan != NULL && i < plan->n_phases; i++)
+        for (size_t k = 0; k < plan->phases[i]->n_jobs; k++) {
+            const Rackbench__Job *job = plan->phases[i]->jobs[k];
+            if (!runs_somewhere(fleet, job))
+                return rb_err_set(
+                    err, RB_ERR_INPUT,
+                    "phase '%s': job '%s' runs on no host: none has the label %s=%s%s; "
+                    "labels stand in hosts.yaml",
+                    plan->phases[i]->name, job->name, job->on[0]->name, job->on[0]->value,
+                    job->n_on > 1 ? " and the others" : "");
+        }
+    return 0;
+}
+
 static rb_live_mode_t live_mode(const rb_options_t *options, rb_run_goal_t goal)
 {
     if (options->json_lines)
@@ -47,7 +73,7 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     static const char *const insecure[] = {"insecure"};
     rb_conduct_opts_t conduct = {.fold = opts->fold};
     *task = (rb_task_t){.fleet = open_fleet(options, opts->plan, err)};
-    if (task->fleet == NULL)
+    if (task->fleet == NULL || check_labels(task->fleet, opts->plan, err) != 0)
         return -1;
     task->live = rb_live_new(options->json_lines ? stdout : stderr, live_mode(options, opts->goal),
                              options->units);

@@ -81,6 +81,30 @@ static int phase_has_jobs(const rb_scope_t *s)
     return rb_names_ask(s, list_of(&s->phase->base, "jobs"), "job");
 }
 
+static bool by_count(const Rackbench__Job *job)
+{
+    return job->has_io_size_bytes || job->has_number_ios || !job->has_runtime_ns;
+}
+
+/* The common interval of a phase ends with the first worker that is done: beside a job that goes on
+ * by time, that would throw most of its work away. */
+static int phase_bounds_agree(const rb_scope_t *s)
+{
+    const Rackbench__Job *first = s->phase->jobs[0];
+    for (size_t i = 1; i < s->phase->n_jobs; i++) {
+        const Rackbench__Job *job = s->phase->jobs[i];
+        if (by_count(job) == by_count(first))
+            continue;
+        RB_AUTO(rb_free_str) char *key = rb_asprintf("jobs.%zu", i);
+        return rb_rule_fail(s, key,
+                            "job '%s' of phase '%s' ends by io_size or number_ios and job '%s' by "
+                            "time; bound both alike, or put them in separate phases",
+                            by_count(job) ? job->name : first->name, s->phase->name,
+                            by_count(job) ? first->name : job->name);
+    }
+    return 0;
+}
+
 /* All jobs of a phase share one measured interval. */
 static int phase_jobs_agree(const rb_scope_t *s)
 {
@@ -103,7 +127,7 @@ static int phase_jobs_agree(const rb_scope_t *s)
     return 0;
 }
 
-static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree};
+static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree, phase_bounds_agree};
 
 /* ---- plan ---- */
 
