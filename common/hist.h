@@ -1,7 +1,7 @@
 /* hist.h - latency histogram with HdrHistogram's layout at 2 significant digits.
  *
- * 128 sub-buckets an octave: a bucket is at most 1/128 = 0.78 % of its value wide, so .hlog export is
- * lossless and fio's 64-an-octave bins nest. The whole range of uint64_t nanoseconds is covered:
+ * 128 sub-buckets an octave: a bucket is at most 1/128 = 0.78 % of its value wide, so .hlog export
+ * is lossless and fio's 64-an-octave bins nest. The whole range of uint64_t nanoseconds is covered:
  * nothing is clamped. One owner at a time: no lock, no atomic.
  * Hot: rb_hist_record.
  *
@@ -58,8 +58,8 @@ uint64_t rb_hist_lowest(uint32_t index);  /* lowest value of a bucket [ns] */
 uint64_t rb_hist_highest(uint32_t index); /* highest equivalent value of a bucket [ns] */
 
 void rb_hist_merge(rb_hist_t *into, const rb_hist_t *from);
-/* Fails with RB_ERR_INPUT semantics (returns -1, into untouched) when a pair's index is out of range,
- * the indices do not ascend, or the pair counts do not sum to `count`. */
+/* Fails with RB_ERR_INPUT semantics (returns -1, into untouched) when a pair's index is out of
+ * range, the indices do not ascend, or the pair counts do not sum to `count`. */
 int rb_hist_merge_sparse(rb_hist_t *into, const rb_hist_sparse_t *from);
 /* Allocates out->pairs; free with rb_hist_sparse_clear. */
 void rb_hist_to_sparse(const rb_hist_t *h, rb_hist_sparse_t *out);

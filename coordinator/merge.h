@@ -90,6 +90,8 @@ typedef struct {
     bool common_over;     /* ... and a host has finished */
     bool common_any;
     uint64_t common_end; /* window border up to which all hosts were running */
+    /* By count, once over: behind the last completion; UINT64_MAX: not all work was done. */
+    uint64_t all_done_ns;
     size_t npending;
     rb_pending_t *pending; /* [npending] rows not yet known to be before common_end */
 } rb_fold_phase_t;
@@ -140,6 +142,9 @@ uint64_t rb_fold_runtime_ns(const rb_fold_t *fold, uint32_t phase); /* 0: bound 
 /* NULL when the plan has no such phase or job. */
 const Rackbench__Phase *rb_fold_plan_phase(const rb_fold_t *fold, uint32_t phase);
 
+/* End of M as far as it is known [ns since T0]: by plan, stop, common end and last completion;
+ * while the phase goes on, no later than what was delivered. */
+uint64_t rb_fold_end_ns(const rb_fold_t *fold, uint32_t phase);
 /* Start of a window of a phase [ns since T0] and its length [ns], cut at ramp and end of M. */
 void rb_fold_window_time(const rb_fold_t *fold, uint32_t phase, const rb_window_t *window,
                          uint64_t *ret_at_ns, uint64_t *ret_length_ns);

@@ -11,17 +11,36 @@ static uint64_t planned_end_ns(const rb_fold_t *fold, uint32_t phase)
     return end;
 }
 
+uint64_t rb_fold_end_ns(const rb_fold_t *fold, uint32_t phase)
+{
+    const rb_fold_phase_t *p = &fold->phases[phase];
+    uint64_t end = planned_end_ns(fold, phase), interval_ns = rb_fold_interval_ns(fold);
+    /* Work that ended inside the last common window filled only a part of it. */
+    if (p->by_count)
+        return RB_MIN(end, RB_MIN(p->common_end * interval_ns, p->all_done_ns));
+    if (!p->over) {
+        uint64_t delivered = 0;
+        for (size_t i = 0; i < p->nmembers; i++)
+            delivered = RB_MAX(delivered, p->members[i].delivered);
+        end = RB_MIN(end, delivered * interval_ns);
+    }
+    return end;
+}
+
 void rb_fold_window_time(const rb_fold_t *fold, uint32_t phase, const rb_window_t *window,
                          uint64_t *ret_at_ns, uint64_t *ret_length_ns)
 {
     uint64_t interval_ns = rb_fold_interval_ns(fold), ramp_ns = rb_fold_ramp_ns(fold, phase);
     uint64_t at = window->index * interval_ns;
     uint64_t end = (window->index + window->span) * interval_ns;
+    const rb_fold_phase_t *p = &fold->phases[phase];
     if (window->ramp)
         end = RB_MIN(end, ramp_ns);
     else {
         at = RB_MAX(at, ramp_ns);
         end = RB_MIN(end, planned_end_ns(fold, phase));
+        if (window->index < p->common_end) /* what lies after the common end is drained */
+            end = RB_MIN(end, p->all_done_ns);
     }
     *ret_at_ns = at;
     *ret_length_ns = end > at ? end - at : 0;

@@ -23,6 +23,7 @@ rb_fold_phase_t *rb_fold_phase(rb_fold_t *fold, uint32_t phase, rb_err_t *err)
         uint32_t index = (uint32_t)fold->nphases;
         rb_fold_phase_t *p = RB_PUSH(fold->phases, fold->nphases);
         p->te_at_ns = INT64_MAX;
+        p->all_done_ns = UINT64_MAX;
         p->by_count = is_by_count(fold->plan->phases[index]);
     }
     return &fold->phases[phase];
@@ -110,6 +111,18 @@ int rb_fold_phase_start(rb_fold_t *fold, const rb_row_phase_start_t *row, rb_err
     return 0;
 }
 
+/* Behind the last completion of all workers; UINT64_MAX where one has not done all its work. */
+static uint64_t all_done_ns(const rb_fold_phase_t *p)
+{
+    int64_t last_ns = -1;
+    for (size_t i = 0; i < p->nmembers; i++)
+        for (size_t k = 0; k < p->members[i].nworkers; k++) {
+            const rb_row_worker_t *w = &p->members[i].workers[k];
+            last_ns = w->finished ? RB_MAX(last_ns, w->done_at_ns) : INT64_MAX - 1;
+        }
+    return p->by_count && last_ns >= 0 ? (uint64_t)last_ns + 1 : UINT64_MAX;
+}
+
 int rb_fold_phase_end(rb_fold_t *fold, const rb_row_phase_end_t *row, rb_err_t *err)
 {
     rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
@@ -118,6 +131,7 @@ int rb_fold_phase_end(rb_fold_t *fold, const rb_row_phase_end_t *row, rb_err_t *
     phase->over = true;
     phase->te_at_ns = row->te_at_ns;
     phase->truncated = row->truncated;
+    phase->all_done_ns = all_done_ns(phase);
     for (size_t i = 0; i < row->nlost; i++) {
         if (rb_fold_host_name(fold, row->lost[i]) == NULL)
             return rb_err_set(err, RB_ERR_NET, "phase %u lost host %u, which no HOST row names",

@@ -32,6 +32,7 @@ void rb_result_destroy(rb_result_t **result)
     free(r->events);
     free(r->texts);
     free(r->marks);
+    free(r->not_run);
     free(r);
     *result = NULL;
 }
@@ -78,13 +79,30 @@ static void add_events(rb_result_t *result)
     }
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const rb_result_event_t *x = a, *y = b;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Rows of different hosts come in any order, and what was made here comes last. */
+static void sort_events(rb_result_t *result)
+{
+    for (size_t i = 0; i < result->nevents; i++)
+        result->events[i].order = i;
+    if (result->nevents > 0)
+        qsort(result->events, result->nevents, sizeof(*result->events), by_time);
+}
+
 /* The lost part of M stands beside the figures and is an event. */
 static void add_share_event(rb_result_t *result, size_t index, uint32_t first_host)
 {
     const rb_result_phase_t *phase = &result->phases[index];
     const rb_fold_phase_t *p = &result->fold->phases[phase->index];
     const char *host = rb_fold_host_name(result->fold, first_host);
-    if (phase->common_share >= 0.999)
+    if (phase->common_share >= 0.999 || phase->seconds <= 0)
         return;
     result->texts[index] =
         rb_asprintf("all hosts were running for %.1f %% of the measured interval%s%s",
@@ -142,6 +160,7 @@ static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
     phase->name = phase_name(result->fold, (int32_t)index);
     phase->index = index;
     phase->series = &result->fold->phases[index].series;
+    phase->t0_wall_ns = result->fold->phases[index].t0_wall_ns;
     uint32_t first_host = rb_result_interval(result->fold, phase);
     rb_scope_t scope = whole_phase(result->fold, index);
     scope.seconds = phase->seconds;
@@ -208,6 +227,9 @@ static void fill_run(rb_result_t *result)
     if (strcmp(result->status, "truncated") == 0)
         *RB_PUSH(result->marks, result->nmarks) = "truncated";
     result->seconds = run_seconds(fold, result);
+    for (uint32_t i = 0; i < fold->plan->n_phases; i++)
+        if (i >= fold->nphases || !fold->phases[i].started)
+            *RB_PUSH(result->not_run, result->nnot_run) = phase_name(fold, (int32_t)i);
 }
 
 rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err)
@@ -226,6 +248,7 @@ rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err)
         if (fold->phases[i].started)
             add_phase(result, summer, i);
     }
+    sort_events(result);
     fill_run(result);
     return RB_MOVE(result);
 }

@@ -11,7 +11,7 @@
 
 #include "coordinator/merge.h"
 
-enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 4 };
+enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 5 };
 
 typedef struct {
     const char *key;   /* "p99_9" */
@@ -40,9 +40,11 @@ typedef struct {
 typedef struct {
     rb_op_stats_t op[RB_OP_COUNT];
     rb_count_t outside[RB_PART_COUNT][RB_OP_COUNT]; /* [RB_PART_MAIN] is zero */
+    uint64_t workers; /* that reported; while 0, what is below is not known */
     uint64_t unfinished, oldest_unfinished_ns;
     uint64_t offered_ops; /* open loop: due in M; 0 in a closed loop */
     double offered_iops;
+    bool has_turn, has_cpu; /* false: no worker came to M */
     uint64_t turn_p50_ns, turn_p99_ns;
     double cpu_share;
 } rb_stats_t;
@@ -80,8 +82,9 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    uint32_t index; /* in the plan */
-    double seconds; /* |M| */
+    uint32_t index;      /* in the plan */
+    uint64_t t0_wall_ns; /* since 1970 */
+    double seconds;      /* |M|; 0: it ended before M began, and has no rates and no share */
     size_t nmarks;
     const char *marks[RB_MAX_PHASE_MARKS];
     uint64_t start_ns, end_ns; /* M [ns since T0] */
@@ -92,7 +95,10 @@ typedef struct {
     size_t njobs, ngroups, nhosts;
     rb_named_stats_t *jobs, *groups;
     rb_result_host_t *hosts;
-    bool by_count; /* cluster is `common`, and to_last stands beside it */
+    uint64_t workers, inflight; /* that reported, and the sum of their iodepths */
+    bool is_planned;            /* none did: these are the plan's figures */
+    bool by_count;              /* cluster is `common` */
+    bool has_to_last;           /* ... and to_last stands beside it */
     double to_last_seconds;
     rb_count_t to_last;
     bool closed_loop;
@@ -108,19 +114,20 @@ typedef struct {
     const char *host;  /* NULL: the run */
     const char *phase; /* NULL: none */
     const char *kind, *text;
+    size_t order; /* among events of the same time */
 } rb_result_event_t;
 
 typedef struct {
     const rb_fold_t *fold;
     const char *id, *name, *version, *status;
     uint64_t started_wall_ns;
-    double seconds;
-    size_t nmarks;
-    const char **marks;
+    double seconds; /* 0: not known, as no phase started */
+    size_t nmarks, nnot_run;
+    const char **marks, **not_run; /* not_run: phases of the plan that never started */
     size_t nprepares, nphases, nevents;
     rb_result_phase_t *prepares, *phases; /* prepares: layouts; no interval, start or series */
-    rb_result_event_t *events;
-    char **texts; /* [nphases] of the events made here; NULL where none */
+    rb_result_event_t *events;            /* by time */
+    char **texts;                         /* [nphases] of the events made here; NULL where none */
 } rb_result_t;
 
 /* RB_ERR_INPUT when the fold has no RUN row (an empty journal). */

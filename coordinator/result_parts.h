@@ -25,7 +25,7 @@ bool rb_scope_has_place(const rb_scope_t *scope, uint32_t job, uint32_t target, 
 
 /* Fills phase->seconds, interval, common_share, to_last. Returns the host that stopped first. */
 uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase);
-/* Fills marks, closed_loop and little; needs cluster. */
+/* Fills workers, inflight, marks, closed_loop and little; needs cluster. */
 void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills cluster, jobs, groups and hosts from the scope's phase. */
 void rb_result_scopes(rb_summer_t *summer, const rb_scope_t *scope, rb_result_phase_t *phase);

@@ -1,4 +1,5 @@
 #include "coordinator/result_parts.h"
+#include "proto/select.h"
 
 /* Until when the host's workers all had work [ns since T0]; UINT64_MAX: to the end of M. */
 static uint64_t running_until_ns(const rb_fold_t *fold, uint32_t phase, const rb_member_t *m)
@@ -10,37 +11,6 @@ static uint64_t running_until_ns(const rb_fold_t *fold, uint32_t phase, const rb
     if (m->lost || (m->nworkers == 0 && !fold->phases[phase].over))
         until = RB_MIN(until, m->delivered * rb_fold_interval_ns(fold));
     return until;
-}
-
-/* Behind the last completion of all workers; UINT64_MAX while one has not done all its work. */
-static uint64_t all_done_ns(const rb_fold_phase_t *p)
-{
-    int64_t last_ns = -1;
-    for (size_t i = 0; i < p->nmembers; i++)
-        for (size_t k = 0; k < p->members[i].nworkers; k++) {
-            const rb_row_worker_t *w = &p->members[i].workers[k];
-            last_ns = w->finished ? RB_MAX(last_ns, w->done_at_ns) : INT64_MAX - 1;
-        }
-    return p->over && last_ns >= 0 ? (uint64_t)last_ns + 1 : UINT64_MAX;
-}
-
-static uint64_t end_of_m_ns(const rb_fold_t *fold, uint32_t phase)
-{
-    const rb_fold_phase_t *p = &fold->phases[phase];
-    uint64_t runtime_ns = rb_fold_runtime_ns(fold, phase), interval_ns = rb_fold_interval_ns(fold);
-    uint64_t end = runtime_ns > 0 ? rb_fold_ramp_ns(fold, phase) + runtime_ns : UINT64_MAX;
-    if (p->te_at_ns != INT64_MAX)
-        end = RB_MIN(end, (uint64_t)RB_MAX(p->te_at_ns, 0));
-    /* Work that ended inside the last common window filled only a part of it. */
-    if (p->by_count)
-        return RB_MIN(end, RB_MIN(p->common_end * interval_ns, all_done_ns(p)));
-    if (!p->over) {
-        uint64_t delivered = 0;
-        for (size_t i = 0; i < p->nmembers; i++)
-            delivered = RB_MAX(delivered, p->members[i].delivered);
-        end = RB_MIN(end, delivered * interval_ns);
-    }
-    return end;
 }
 
 static void fill_to_last(const rb_fold_phase_t *p, rb_result_phase_t *phase)
@@ -61,6 +31,7 @@ static void fill_to_last(const rb_fold_phase_t *p, rb_result_phase_t *phase)
         }
     }
     phase->to_last_seconds = (double)last_ns / RB_NS_PER_S;
+    phase->has_to_last = last_ns > 0; /* before any WORKER row nobody knows */
 }
 
 uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase)
@@ -68,7 +39,7 @@ uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase)
     const rb_fold_phase_t *p = &fold->phases[phase->index];
     uint32_t first_host = 0;
     phase->start_ns = rb_fold_ramp_ns(fold, phase->index);
-    phase->end_ns = RB_MAX(phase->start_ns, end_of_m_ns(fold, phase->index));
+    phase->end_ns = RB_MAX(phase->start_ns, rb_fold_end_ns(fold, phase->index));
     uint64_t from = phase->start_ns, until = phase->end_ns;
     for (uint32_t host = 1; host <= p->nmembers; host++) {
         const rb_member_t *m = &p->members[host - 1];
@@ -126,23 +97,81 @@ static bool has_lost(const rb_fold_phase_t *p)
     return false;
 }
 
-/* Little's law: X R / N = (sum of service times / |M|) / slots. */
-static void fill_little(const rb_fold_t *fold, rb_result_phase_t *phase)
+/* A host of which no worker reported: lost, or the coordinator was killed. */
+static bool has_silent(const rb_fold_phase_t *p)
+{
+    for (size_t i = 0; i < p->nmembers; i++)
+        if (p->members[i].takes_part && p->members[i].nworkers == 0)
+            return true;
+    return false;
+}
+
+static bool job_is_on(const rb_row_host_t *host, const Rackbench__Job *job)
+{
+    Rackbench__Label *labels = rb_calloc(host->nlabels + 1, sizeof(*labels));
+    Rackbench__Label **list = rb_calloc(host->nlabels + 1, sizeof(*list));
+    for (size_t i = 0; i < host->nlabels; i++) {
+        size_t length = strcspn(host->labels[i], "=");
+        const char *value = host->labels[i] + length;
+        list[i] = &labels[i];
+        labels[i].name = rb_strndup(host->labels[i], length);
+        labels[i].value = value[0] == '=' ? (char *)value + 1 : (char *)value;
+    }
+    bool is_on = rb_job_on_host(job, host->nlabels, list);
+    for (size_t i = 0; i < host->nlabels; i++)
+        free(labels[i].name);
+    free(labels);
+    free(list);
+    return is_on;
+}
+
+/* What the plan asks of a host: numjobs workers for each drive of a job's target. */
+static void add_planned(const rb_fold_t *fold, uint32_t host, rb_result_phase_t *phase)
+{
+    const Rackbench__Phase *planned = rb_fold_plan_phase(fold, phase->index);
+    const rb_member_t *m = &fold->phases[phase->index].members[host - 1];
+    for (size_t j = 0; j < planned->n_jobs; j++) {
+        const Rackbench__Job *job = planned->jobs[j];
+        uint64_t workers = 0;
+        for (size_t d = 0; d < m->ndrives; d++) {
+            const char *target = fold->plan->targets[m->drives[d].target]->name;
+            if (job->target == NULL || strcmp(job->target, target) == 0)
+                workers += RB_MAX(job->numjobs, 1);
+        }
+        if (workers == 0 || !job_is_on(&fold->hosts[host - 1].row.host, job))
+            continue;
+        phase->workers += workers;
+        phase->inflight += workers * RB_MAX(job->iodepth, 1);
+    }
+}
+
+static void fill_load(const rb_fold_t *fold, rb_result_phase_t *phase)
 {
     const rb_fold_phase_t *p = &fold->phases[phase->index];
     const Rackbench__Phase *planned = rb_fold_plan_phase(fold, phase->index);
-    double slots = 0, busy_s = 0;
     for (size_t i = 0; i < p->nmembers; i++)
-        for (size_t k = 0; k < p->members[i].nworkers; k++)
-            slots += planned->jobs[p->members[i].workers[k].job]->iodepth;
+        for (size_t k = 0; k < p->members[i].nworkers; k++) {
+            phase->workers++;
+            phase->inflight += RB_MAX(planned->jobs[p->members[i].workers[k].job]->iodepth, 1);
+        }
+    phase->is_planned = phase->workers == 0;
+    for (uint32_t host = 1; phase->is_planned && host <= p->nmembers; host++)
+        if (p->members[host - 1].takes_part)
+            add_planned(fold, host, phase);
+}
+
+/* Little's law: X R / N = (sum of service times / |M|) / slots. */
+static void fill_little(rb_result_phase_t *phase)
+{
+    double busy_s = 0;
     for (int op = 0; op < RB_OP_COUNT; op++) {
         const rb_lat_t *s = &phase->cluster.op[op].service;
         busy_s += s->mean_ns * (double)s->count / RB_NS_PER_S;
     }
-    if (slots == 0 || phase->seconds <= 0)
+    if (phase->inflight == 0 || phase->seconds <= 0)
         return;
     phase->has_little = true;
-    phase->little = busy_s / phase->seconds / slots;
+    phase->little = busy_s / phase->seconds / (double)phase->inflight;
 }
 
 void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
@@ -150,20 +179,23 @@ void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
     const rb_fold_phase_t *p = &fold->phases[phase->index];
     const Rackbench__Phase *planned = rb_fold_plan_phase(fold, phase->index);
     bool lost = has_lost(p), all_closed = true;
+    fill_load(fold, phase);
     if (is_client_bound(p))
         mark(phase, "client_bound");
     if (has_event(fold, phase->index, "iowq"))
         mark(phase, "iowq");
+    if (has_event(fold, phase->index, "batched_reap"))
+        mark(phase, "batched_reap");
     if (p->truncated || !p->over)
         mark(phase, "truncated");
     if (lost)
         mark(phase, "host_lost");
     for (size_t i = 0; i < planned->n_jobs; i++) {
-        bool open = planned->jobs[i]->rate_iops > 0;
+        bool open = planned->jobs[i]->rate_iops > 0 || planned->jobs[i]->rate_bytes > 0;
         phase->closed_loop |= !open;
         all_closed &= !open;
     }
-    /* A lost host's slots are not known to have been busy: the law would say nothing. */
-    if (all_closed && !lost)
-        fill_little(fold, phase);
+    /* Such a host's slots are not known to have been busy: the law would say nothing. */
+    if (all_closed && !lost && !has_silent(p))
+        fill_little(phase);
 }

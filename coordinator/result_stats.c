@@ -79,6 +79,7 @@ typedef struct {
 static void add_worker(rb_summer_t *summer, const rb_row_worker_t *w, rb_stats_t *stats,
                        cpu_time_t *cpu)
 {
+    stats->workers++;
     stats->unfinished += w->unfinished;
     stats->offered_ops += w->offered_ops;
     stats->oldest_unfinished_ns = RB_MAX(stats->oldest_unfinished_ns, w->oldest_unfinished_ns);
@@ -178,6 +179,8 @@ void rb_summer_stats(rb_summer_t *summer, const rb_scope_t *scope, rb_stats_t *s
     }
     if (scope->seconds > 0)
         stats->offered_iops = (double)stats->offered_ops / scope->seconds;
+    stats->has_turn = summer->turn->count > 0;
+    stats->has_cpu = cpu.wall_ns > 0;
     stats->turn_p50_ns = rb_hist_quantile(summer->turn, 0.5);
     stats->turn_p99_ns = rb_hist_quantile(summer->turn, 0.99);
     stats->cpu_share = cpu.wall_ns > 0 ? (double)cpu.cpu_ns / (double)cpu.wall_ns : 0;

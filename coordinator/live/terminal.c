@@ -1,5 +1,6 @@
 #include "coordinator/live/terminal.h"
 #include "coordinator/report/json_lines.h"
+#include "coordinator/report/words.h"
 
 #include <stdarg.h>
 
@@ -100,9 +101,11 @@ static void append_figures(char *line, const rb_live_t *live, const rb_live_stat
 
 static void compose(char *line, const rb_live_t *live, const rb_live_state_t *s)
 {
+    char phase[RB_WORDS_SIZE];
     line[0] = '\0';
     if (s->phase != NULL)
-        append(line, "%.40s %u/%u", s->phase, s->phase_number, s->phases);
+        append(line, "%.40s %u/%u", rb_words_clean(phase, sizeof(phase), s->phase), s->phase_number,
+               s->phases);
     append(line, "%s%s", line[0] != '\0' && s->word[0] != '\0' ? " " : "", s->word);
     append_progress(line, s);
     if (s->fold != NULL && s->phase != NULL)
@@ -124,13 +127,16 @@ static void show(rb_live_t *live, char *line)
     fflush(live->out);
 }
 
-/* Final windows never come again, nor before those told: their number is enough. */
+/* Final windows never come again, nor before those told: their number is enough. Where the last one
+ * ends is known when the phase is over. */
 static void tell_windows(rb_live_t *live, const rb_fold_t *fold)
 {
-    const rb_series_t *series = &fold->phases[live->window_phase].series;
+    const rb_fold_phase_t *phase = &fold->phases[live->window_phase];
+    const rb_series_t *series = &phase->series;
     for (; live->windows_told < series->nwindows; live->windows_told++) {
         const rb_window_t *w = &series->windows[live->windows_told];
-        if (!w->final)
+        bool last = live->windows_told + 1 == series->nwindows;
+        if (!w->final || (last && !phase->over))
             return;
         rb_json_line_window(live->out, fold, live->window_phase, w);
     }

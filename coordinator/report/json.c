@@ -18,7 +18,8 @@ static json_t *run_json(const rb_result_t *result)
     json_object_set_new(run, "id", rb_json_text(result->id));
     json_object_set_new(run, "name", rb_json_text(result->name));
     json_object_set_new(run, "started", json_string(started));
-    json_object_set_new(run, "seconds", json_real(result->seconds));
+    if (result->seconds > 0)
+        json_object_set_new(run, "seconds", json_real(result->seconds));
     json_object_set_new(run, "status", rb_json_text(result->status));
     json_object_set_new(run, "marks", marks);
     return run;

@@ -34,7 +34,10 @@ void rb_json_line_window(FILE *out, const rb_fold_t *fold, uint32_t phase,
                          const rb_window_t *window)
 {
     json_t *o = line_of("window"), *w = rb_json_window(fold, phase, window);
+    uint64_t at_ns, length_ns;
+    rb_fold_window_time(fold, phase, window, &at_ns, &length_ns);
     json_object_set_new(o, "phase", phase_json(fold, (int32_t)phase));
+    json_object_set_new(o, "wall_ns", rb_json_u64(fold->phases[phase].t0_wall_ns + at_ns));
     json_object_update(o, w);
     json_decref(w);
     put(out, o);
@@ -49,5 +52,23 @@ void rb_json_line_event(FILE *out, const rb_fold_t *fold, const rb_fold_event_t 
     json_object_set_new(o, "host", rb_json_text(rb_fold_host_name(fold, event->host)));
     json_object_set_new(o, "kind", rb_json_text(event->kind));
     json_object_set_new(o, "text", rb_json_text(event->text));
+    put(out, o);
+}
+
+void rb_json_line_result(FILE *out, const rb_result_t *result, int exit_code, const char *text)
+{
+    json_t *o = line_of("result"), *phases = json_array();
+    for (size_t i = 0; i < result->nphases; i++) {
+        const rb_result_phase_t *p = &result->phases[i];
+        json_array_append_new(phases, json_pack("{s:o,s:o}", "name", rb_json_text(p->name),
+                                                "cluster", rb_json_stats(&p->cluster)));
+    }
+    json_object_set_new(o, "run",
+                        json_pack("{s:o,s:o,s:o}", "id", rb_json_text(result->id), "name",
+                                  rb_json_text(result->name), "status",
+                                  rb_json_text(result->status)));
+    json_object_set_new(o, "exit_code", json_integer(exit_code));
+    json_object_set_new(o, "text", rb_json_text(text));
+    json_object_set_new(o, "phases", phases);
     put(out, o);
 }

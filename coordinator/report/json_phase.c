@@ -1,4 +1,5 @@
 #include "coordinator/report/json_parts.h"
+#include "coordinator/report/words.h"
 
 static json_t *marks_json(const rb_result_phase_t *phase)
 {
@@ -74,8 +75,11 @@ static json_t *start_json(const rb_result_phase_t *phase)
 
 static json_t *interval_json(const rb_result_phase_t *phase)
 {
-    return json_pack("{s:o,s:o,s:f}", "start_ns", rb_json_u64(phase->start_ns), "end_ns",
-                     rb_json_u64(phase->end_ns), "common_share", phase->common_share);
+    json_t *o = json_pack("{s:o,s:o}", "start_ns", rb_json_u64(phase->start_ns), "end_ns",
+                          rb_json_u64(phase->end_ns));
+    if (phase->seconds > 0)
+        json_object_set_new(o, "common_share", json_real(phase->common_share));
+    return o;
 }
 
 static json_t *to_last_json(const rb_result_phase_t *phase)
@@ -95,8 +99,10 @@ static void set_scopes(json_t *o, const rb_result_phase_t *phase)
 
 json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
 {
+    char started[RB_STAMP_SIZE];
     json_t *o = json_object();
     json_object_set_new(o, "name", rb_json_text(phase->name));
+    json_object_set_new(o, "started", json_string(rb_words_stamp(started, phase->t0_wall_ns)));
     json_object_set_new(o, "seconds", json_real(phase->seconds));
     json_object_set_new(o, "marks", marks_json(phase));
     json_object_set_new(o, "interval", interval_json(phase));
@@ -104,7 +110,7 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
         json_object_set_new(o, "start", start_json(phase));
     set_scopes(o, phase);
     json_object_set_new(o, "kernel", kernel_json(phase));
-    if (phase->by_count)
+    if (phase->has_to_last)
         json_object_set_new(o, "to_last", to_last_json(phase));
     if (phase->has_little)
         json_object_set_new(o, "little", json_real(phase->little));

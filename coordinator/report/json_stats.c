@@ -65,8 +65,10 @@ static json_t *op_json(const rb_op_stats_t *op)
     json_object_set_new(o, "errors", rb_json_u64(op->errors));
     json_object_set_new(o, "iops", json_real(op->iops));
     json_object_set_new(o, "bytes_per_s", json_real(op->bytes_per_s));
-    json_object_set_new(o, "service_ns", lat_json(&op->service));
-    json_object_set_new(o, "response_ns", lat_json(&op->response));
+    if (op->service.count > 0)
+        json_object_set_new(o, "service_ns", lat_json(&op->service));
+    if (op->response.count > 0)
+        json_object_set_new(o, "response_ns", lat_json(&op->response));
     return o;
 }
 
@@ -92,6 +94,25 @@ static json_t *outside_json(const rb_stats_t *stats)
     return outside;
 }
 
+/* What workers tell at the end of a phase; left out where none did. */
+static void set_workers(json_t *o, const rb_stats_t *stats)
+{
+    if (stats->workers > 0)
+        json_object_set_new(o, "unfinished",
+                            json_pack("{s:o,s:o}", "count", rb_json_u64(stats->unfinished),
+                                      "oldest_ns", rb_json_u64(stats->oldest_unfinished_ns)));
+    if (stats->offered_ops > 0)
+        json_object_set_new(o, "offered",
+                            json_pack("{s:o,s:o}", "ops", rb_json_u64(stats->offered_ops), "iops",
+                                      json_real(stats->offered_iops)));
+    if (stats->has_turn)
+        json_object_set_new(o, "turn_ns",
+                            json_pack("{s:o,s:o}", "p50", rb_json_u64(stats->turn_p50_ns), "p99",
+                                      rb_json_u64(stats->turn_p99_ns)));
+    if (stats->has_cpu)
+        json_object_set_new(o, "cpu_share", json_real(stats->cpu_share));
+}
+
 json_t *rb_json_stats(const rb_stats_t *stats)
 {
     json_t *o = json_object();
@@ -99,17 +120,7 @@ json_t *rb_json_stats(const rb_stats_t *stats)
         if (stats->op[op].present)
             json_object_set_new(o, rb_op_names[op], op_json(&stats->op[op]));
     json_object_set_new(o, "outside", outside_json(stats));
-    json_object_set_new(o, "unfinished",
-                        json_pack("{s:o,s:o}", "count", rb_json_u64(stats->unfinished), "oldest_ns",
-                                  rb_json_u64(stats->oldest_unfinished_ns)));
-    if (stats->offered_ops > 0)
-        json_object_set_new(o, "offered",
-                            json_pack("{s:o,s:o}", "ops", rb_json_u64(stats->offered_ops), "iops",
-                                      json_real(stats->offered_iops)));
-    json_object_set_new(o, "turn_ns",
-                        json_pack("{s:o,s:o}", "p50", rb_json_u64(stats->turn_p50_ns), "p99",
-                                  rb_json_u64(stats->turn_p99_ns)));
-    json_object_set_new(o, "cpu_share", json_real(stats->cpu_share));
+    set_workers(o, stats);
     return o;
 }
 

@@ -1,0 +1,315 @@
+/* sim.h - a whole run in virtual time: the production run and sessions, everything else simulated.
+ *
+ * One seed chooses hosts, plan, clocks, network and faults, and gives the same course every time.
+ * Each machine reads its own clock (offset of hours, drift within 100 ppm); `real` time is known to
+ * the simulator alone. A violated invariant stops the course. One thread; a course of some ten
+ * virtual seconds takes a few milliseconds.
+ *
+ *   sim_config   what the seed chooses         sim_queue   events in order of real time
+ *   sim_net      links that delay and break    sim_agent   a host: session and its shell
+ *   sim_engine   I/O that is only counted      sim_coordinator   the run and its shell
+ *   sim_faults   what goes wrong, when         sim_check   invariants I1 .. I8
+ *   sim_report   trace and coverage
+ */
+#pragma once
+
+#include "agent/session.h"
+#include "common/rng.h"
+#include "coordinator/run.h"
+#include "proto/sample.h"
+#include "proto/select.h"
+
+enum {
+    SIM_MAX_HOSTS = 8,
+    SIM_MAX_PHASES = 3,
+    SIM_MAX_FAULTS = 5,
+    SIM_RECENT = 40,
+    SIM_LINE = 200,
+    SIM_STATES = 8,
+    SIM_STAGES = 8,
+    SIM_SESSION_EVENTS = 17, /* 9 bodies of ToAgent (0: none), then the kinds from TICK on */
+    SIM_RUN_EVENTS = 20      /* 12 bodies of ToCoordinator, then the kinds except MESSAGE */
+};
+
+#define SIM_PEER     "run"      /* the coordinator, as agents know it */
+#define SIM_INTRUDER "intruder" /* a second coordinator */
+/* A process gets to its timers this late at most: the tick of I1. */
+#define SIM_TICK_NS        (20 * RB_NS_PER_MS)
+#define SIM_MAX_DELAY_NS   (900 * RB_NS_PER_MS) /* of one message, one way */
+#define SIM_MAX_PREPARE_NS (3 * RB_NS_PER_S)
+#define SIM_MAX_ANSWER_NS  (200 * RB_NS_PER_MS) /* Load, Clean */
+#define SIM_MAX_LENGTH_NS  (20 * RB_NS_PER_S)   /* of I/O, beside the ramp */
+#define SIM_MAX_DRAIN_NS   (30 * RB_NS_PER_S)
+#define SIM_MAX_STUCK_NS   (100 * RB_NS_PER_S) /* an engine that breaks its promise */
+#define SIM_MAX_AWAY_NS    (8 * RB_NS_PER_S)   /* of a process or a link */
+
+typedef struct sim sim_t;
+
+/* ---- clocks ---- */
+
+typedef struct {
+    int64_t offset_ns, drift_ppb;
+} sim_clock_t;
+#define SIM_BIG_BANG_NS (10ull * 3600 * RB_NS_PER_S) /* real time at which a course begins */
+uint64_t sim_local_ns(const sim_clock_t *clock, uint64_t real_ns);
+uint64_t sim_real_ns(const sim_clock_t *clock, uint64_t local_ns); /* first instant that shows it */
+
+/* ---- configuration ---- */
+
+typedef enum {
+    SIM_BREAK,
+    SIM_KILL_AGENT, /* and restart it after length_ns, if that is not 0 */
+    SIM_GONE,       /* killed, and the coordinator is told */
+    SIM_PAUSE_AGENT,
+    SIM_PAUSE_COORDINATOR,
+    SIM_KILL_COORDINATOR,
+    SIM_INTERRUPT,
+    SIM_INTRUDE,
+    SIM_GARBAGE, /* a frame that cannot be understood */
+    SIM_SYNC_FAILS,
+    SIM_FAULT_KINDS
+} sim_fault_kind_t;
+
+typedef struct {
+    sim_fault_kind_t kind;
+    uint64_t at_ns, length_ns; /* at: since the start */
+    uint32_t host;             /* from 1 */
+} sim_fault_t;
+
+typedef struct {
+    uint64_t base_ns[2], tail_ns; /* to the agent, to the coordinator */
+    sim_clock_t clock;
+    uint64_t appears_ns; /* the agent starts; UINT64_MAX: never */
+    bool joins;
+    bool refuses, load_fails;
+    int32_t prepare_fails, io_fails, stuck; /* in this phase; -1: in none */
+} sim_host_config_t;
+
+typedef struct {
+    rb_run_opts_t run;
+    rb_run_host_opts_t hosts[SIM_MAX_HOSTS];
+    Rackbench__Label labels[SIM_MAX_HOSTS], *label_of[SIM_MAX_HOSTS];
+    char names[SIM_MAX_HOSTS][8];
+    Rackbench__Plan plan;
+    Rackbench__Target target, *targets[1];
+    Rackbench__Phase phases[SIM_MAX_PHASES], *phase_of[SIM_MAX_PHASES];
+    Rackbench__Job jobs[SIM_MAX_PHASES], *job_of[SIM_MAX_PHASES];
+    Rackbench__Label on, *on_of[1];
+    sim_host_config_t machines[SIM_MAX_HOSTS];
+    sim_clock_t clock; /* of the coordinator */
+    size_t nfaults;
+    sim_fault_t faults[SIM_MAX_FAULTS];
+    uint64_t journal_rows;   /* the journal takes no more than this */
+    uint64_t longest_run_ns; /* I6, derived in sim_config.c */
+} sim_config_t;
+void sim_config_init(sim_config_t *config, uint64_t seed);
+/* In [low, high], each order of magnitude as likely. */
+uint64_t sim_any_scale(rb_rng_t *rng, uint64_t low, uint64_t high);
+static inline bool sim_chance(rb_rng_t *rng, uint32_t percent)
+{
+    return rb_rng_below(rng, 100) < percent;
+}
+static inline uint64_t sim_between(rb_rng_t *rng, uint64_t low, uint64_t high)
+{
+    return low + rb_rng_below(rng, high - low + 1);
+}
+
+/* ---- events ---- */
+
+typedef enum {
+    SIM_TO_AGENT,
+    SIM_TO_COORDINATOR,
+    SIM_FAULT,
+    SIM_RESTART,
+    SIM_LINK_UP,
+    SIM_ANSWER, /* Loaded or Cleaned is due */
+    SIM_ENGINE,
+    SIM_AGENT_TICK,
+    SIM_START,
+    SIM_RUN_TICK
+} sim_event_kind_t;
+
+typedef struct {
+    uint64_t at_ns; /* real */
+    uint64_t order;
+    sim_event_kind_t kind;
+    uint32_t host;    /* from 1; FAULT: index */
+    uint64_t epoch;   /* of the link, engine, timer: an older one is void */
+    rb_bytes_t frame; /* TO_* */
+} sim_event_t;
+
+typedef struct {
+    sim_event_t *heap;
+    size_t count;
+    uint64_t order;
+} sim_queue_t;
+void sim_push(sim_t *sim, sim_event_t event);     /* takes the frame */
+void sim_postpone(sim_t *sim, sim_event_t event); /* keeps its order among its like */
+bool sim_pop(sim_t *sim, sim_event_t *ret);       /* the caller owns the frame */
+void sim_queue_clear(sim_queue_t *queue);
+
+/* ---- network ---- */
+
+typedef struct {
+    bool up;
+    uint64_t epoch;
+    uint64_t last_ns[2]; /* arrival of the last message of each direction */
+} sim_link_t;
+void sim_send(sim_t *sim, sim_event_kind_t kind, uint32_t host, rb_bytes_t frame);
+void sim_break(sim_t *sim, uint32_t host, uint64_t length_ns); /* 0: until sim_connect */
+void sim_connect(sim_t *sim, uint32_t host);
+
+/* ---- agents ---- */
+
+typedef enum {
+    SIM_NO_ENGINE,
+    SIM_PREPARING,
+    SIM_READY,
+    SIM_FAILING,
+    SIM_ARMED,
+    SIM_DRAINING
+} sim_engine_state_t;
+
+typedef struct {
+    sim_engine_state_t state;
+    uint32_t phase;
+    uint64_t epoch;
+    uint64_t ready_ns, t0_ns, end_ns, drained_ns, window_ns; /* agent's clock */
+    bool counted;                                            /* bound by operations */
+    bool started, io, cut; /* cut: I/O ended before the work was done */
+    bool in_time;          /* ARM came before T0 */
+    uint64_t windows, cut_window;
+    rb_err_t fault;
+} sim_engine_t;
+
+/* What a host did in a phase, as only the simulator knows. */
+typedef struct {
+    bool ready, started, in_time, whole; /* whole: it did all of its work */
+    uint64_t start_ns;                   /* real */
+    uint64_t ops;
+} sim_deed_t;
+
+typedef struct {
+    sim_t *sim;
+    uint32_t host;
+    bool alive, ours; /* ours: rows that it makes belong to the run */
+    uint64_t paused_until_ns;
+    rb_session_t *session;
+    Rackbench__Inventory inventory;
+    sim_engine_t engine;
+    sim_deed_t deeds[SIM_MAX_PHASES];
+    uint64_t tick_ns, tick_epoch;
+    uint64_t answer_epoch;
+    bool cleaning;
+    uint64_t lease_end_ns; /* agent's clock: last word of the owner + lease */
+    size_t nmade;
+    rb_bytes_t *made; /* rows, as made */
+    size_t nnotes;
+    rb_row_event_t *notes;        /* constant strings */
+    uint32_t acts, answers, busy; /* what the session did and said: for I8 */
+} sim_agent_t;
+
+void sim_agent_start(sim_t *sim, uint32_t host);
+void sim_agent_kill(sim_t *sim, uint32_t host);
+void sim_agent_event(sim_t *sim, sim_event_t *event);
+void sim_agent_intrude(sim_t *sim, uint32_t host);
+/* For the engine: an event of its own, and a row. */
+void sim_agent_step(sim_agent_t *agent, rb_session_event_t event);
+void sim_agent_row(sim_agent_t *agent, rb_row_t *row);
+uint64_t sim_agent_now_ns(const sim_agent_t *agent);
+
+void sim_engine_prepare(sim_agent_t *agent, uint32_t phase);
+void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns);
+void sim_engine_stop(sim_agent_t *agent, uint64_t te_ns);
+void sim_engine_release(sim_agent_t *agent);
+void sim_engine_event(sim_agent_t *agent);
+
+/* ---- coordinator ---- */
+
+typedef struct {
+    bool started, ended, truncated;
+    uint64_t t0_ns;
+    bool takes_part[SIM_MAX_HOSTS + 1], lost[SIM_MAX_HOSTS + 1];
+    uint64_t bound_ns[SIM_MAX_HOSTS + 1];
+    uint64_t ops[SIM_MAX_HOSTS + 1];
+} sim_phase_t;
+
+typedef struct {
+    rb_run_t *run;
+    bool alive, journal_failed;
+    uint64_t start_ns, paused_until_ns, done_ns; /* real; done 0: not yet */
+    uint64_t tick_ns, tick_epoch;
+    uint64_t rows[SIM_MAX_HOSTS + 1], total_rows;
+    bool lost[SIM_MAX_HOSTS + 1], bye[SIM_MAX_HOSTS + 1];
+    uint64_t lost_ns[SIM_MAX_HOSTS + 1]; /* real */
+    sim_phase_t phases[SIM_MAX_PHASES];
+    bool run_end;
+    rb_run_outcome_t before; /* the last step */
+    rb_stage_t stage_before;
+} sim_coordinator_t;
+
+void sim_coordinator_start(sim_t *sim);
+void sim_coordinator_event(sim_t *sim, sim_event_t *event);
+void sim_coordinator_step(sim_t *sim, rb_run_event_t event);
+void sim_coordinator_kill(sim_t *sim);
+uint64_t sim_coordinator_now_ns(const sim_t *sim);
+
+void sim_fault(sim_t *sim, uint32_t index);
+
+/* ---- the course ---- */
+
+typedef struct {
+    uint64_t session[SIM_STATES][SIM_SESSION_EVENTS];
+    uint64_t run[SIM_STAGES][SIM_RUN_EVENTS];
+    uint64_t exits[256];
+} sim_coverage_t;
+
+struct sim {
+    sim_config_t config;
+    rb_rng_t rng;
+    uint64_t now_ns; /* real */
+    sim_queue_t queue;
+    sim_link_t links[SIM_MAX_HOSTS + 1];
+    sim_agent_t agents[SIM_MAX_HOSTS + 1]; /* from 1 */
+    sim_coordinator_t coordinator;
+    sim_coverage_t *coverage;
+    uint32_t without;  /* this invariant is not checked; 0: all are */
+    uint32_t violated; /* number of the invariant; 0: none */
+    char what[SIM_LINE];
+    bool recording, printing;
+    size_t nrecent;
+    char recent[SIM_RECENT][SIM_LINE];
+};
+
+typedef struct {
+    uint64_t seed;
+    uint32_t without;
+    bool recording, printing;
+} sim_opts_t;
+/* Runs one course to its end; the caller frees it. */
+sim_t *sim_course(const sim_opts_t *opts, sim_coverage_t *coverage);
+void sim_destroy(sim_t **sim);
+
+/* ---- invariants ---- */
+
+void sim_violate(sim_t *sim, uint32_t invariant, const char *fmt, ...) RB_PRINTF(3, 4);
+bool sim_takes_part(const sim_t *sim, uint32_t phase, uint32_t host); /* by the plan alone */
+void sim_check_io(sim_agent_t *agent);                         /* I1, whenever an engine works */
+void sim_check_io_start(sim_agent_t *agent);                   /* I2 */
+void sim_check_arm(sim_t *sim, uint32_t host, uint32_t phase); /* I2 */
+void sim_check_row(sim_t *sim, uint32_t host, const void *row, size_t size); /* I3 */
+void sim_check_clock(sim_t *sim, const rb_row_clock_t *clock);               /* I5 */
+void sim_check_step(sim_t *sim, const rb_run_event_t *event);                /* I7 */
+void sim_check_done(sim_t *sim);                                             /* I4, I5, I7 */
+void sim_check_overdue(sim_t *sim);                                          /* I6 */
+void sim_check_rest(sim_t *sim);                                             /* I6 */
+
+/* ---- what is shown ---- */
+
+void sim_log(sim_t *sim, const char *fmt, ...) RB_PRINTF(2, 3);
+void sim_cover_session(sim_t *sim, const sim_agent_t *agent, const rb_session_event_t *event);
+void sim_cover_run(sim_t *sim, rb_stage_t stage, const rb_run_event_t *event);
+const char *sim_to_agent_name(const Rackbench__ToAgent *msg);
+const char *sim_to_coordinator_name(const Rackbench__ToCoordinator *msg);
+void sim_print_coverage(const sim_coverage_t *coverage);
+size_t sim_covered(const sim_coverage_t *coverage); /* pairs visited */

@@ -1,0 +1,206 @@
+#include "tests/sim/sim.h"
+
+static uint64_t magnitude(uint64_t value)
+{
+    return 63u - (uint64_t)__builtin_clzll(value | 1);
+}
+
+uint64_t sim_any_scale(rb_rng_t *rng, uint64_t low, uint64_t high)
+{
+    uint64_t bits = sim_between(rng, magnitude(low), magnitude(high));
+    uint64_t value = (1ull << bits) | rb_rng_below(rng, 1ull << bits);
+    return RB_MIN(RB_MAX(value, low), high);
+}
+
+static sim_clock_t any_clock(rb_rng_t *rng)
+{
+    int64_t hours_ns = (int64_t)sim_any_scale(rng, 1, 4ull * 3600 * RB_NS_PER_S);
+    int64_t drift_ppb = (int64_t)sim_any_scale(rng, 1, 100000);
+    return (sim_clock_t){sim_chance(rng, 50) ? hours_ns : -hours_ns,
+                         sim_chance(rng, 50) ? drift_ppb : -drift_ppb};
+}
+
+static int32_t any_phase(rb_rng_t *rng, uint32_t percent)
+{
+    return sim_chance(rng, percent) ? (int32_t)rb_rng_below(rng, SIM_MAX_PHASES) : -1;
+}
+
+static void init_machine(rb_rng_t *rng, sim_host_config_t *m, bool faulty)
+{
+    *m = (sim_host_config_t){.prepare_fails = -1, .io_fails = -1, .stuck = -1};
+    m->base_ns[0] = sim_any_scale(rng, 20 * RB_NS_PER_US, 30 * RB_NS_PER_MS);
+    m->base_ns[1] = sim_chance(rng, 70) ? m->base_ns[0]
+                                        : sim_any_scale(rng, 20 * RB_NS_PER_US, 30 * RB_NS_PER_MS);
+    m->tail_ns = sim_any_scale(rng, RB_NS_PER_MS, SIM_MAX_DELAY_NS);
+    m->clock = any_clock(rng);
+    m->appears_ns = sim_chance(rng, 80) ? 0 : rb_rng_below(rng, 3 * RB_NS_PER_S);
+    m->joins = sim_chance(rng, 30);
+    if (!faulty)
+        return;
+    if (sim_chance(rng, 3))
+        m->appears_ns = UINT64_MAX;
+    m->refuses = sim_chance(rng, 2);
+    m->load_fails = sim_chance(rng, 2);
+    m->prepare_fails = any_phase(rng, 3);
+    m->io_fails = any_phase(rng, 5);
+    m->stuck = any_phase(rng, 3);
+}
+
+static void init_hosts(rb_rng_t *rng, sim_config_t *c, bool faulty)
+{
+    static char even[] = "even", odd[] = "odd", parity[] = "parity";
+    for (size_t i = 0; i < c->run.nhosts; i++) {
+        snprintf(c->names[i], sizeof(c->names[i]), "h%zu", i + 1);
+        rackbench__label__init(&c->labels[i]);
+        c->labels[i].name = parity;
+        c->labels[i].value = i % 2 == 0 ? even : odd;
+        c->label_of[i] = &c->labels[i];
+        c->hosts[i] = (rb_run_host_opts_t){c->names[i], c->names[i], 1, &c->label_of[i]};
+        init_machine(rng, &c->machines[i], faulty);
+    }
+    c->run.hosts = c->hosts;
+    rackbench__label__init(&c->on);
+    c->on.name = parity;
+    c->on.value = even;
+    c->on_of[0] = &c->on;
+}
+
+static void init_phase(rb_rng_t *rng, sim_config_t *c, size_t i)
+{
+    static char name[] = "p", job_name[] = "j0", target[] = "t";
+    Rackbench__Phase *phase = &c->phases[i];
+    Rackbench__Job *job = &c->jobs[i];
+    rackbench__phase__init(phase);
+    rackbench__job__init(job);
+    phase->name = name;
+    phase->n_jobs = 1;
+    phase->jobs = &c->job_of[i];
+    c->job_of[i] = job;
+    c->phase_of[i] = phase;
+    job->name = job_name;
+    job->target = target;
+    job->has_ramp_time_ns = true;
+    job->ramp_time_ns = sim_chance(rng, 50) ? 0 : rb_rng_below(rng, RB_NS_PER_S);
+    uint64_t most_ns = sim_chance(rng, 15) ? SIM_MAX_LENGTH_NS : 4 * RB_NS_PER_S;
+    if (sim_chance(rng, 60)) {
+        job->has_runtime_ns = true;
+        job->runtime_ns = sim_between(rng, 100 * RB_NS_PER_MS, most_ns);
+    } else {
+        job->has_number_ios = true;
+        job->number_ios = most_ns / RB_NS_PER_US; /* at most a microsecond each */
+    }
+    if (sim_chance(rng, 25)) {
+        job->n_on = 1;
+        job->on = c->on_of;
+    }
+}
+
+static void init_plan(rb_rng_t *rng, sim_config_t *c)
+{
+    static char target[] = "t", directory[] = "/data";
+    Rackbench__Plan *plan = &c->plan;
+    rackbench__plan__init(plan);
+    rackbench__target__init(&c->target);
+    c->target.name = target;
+    c->target.directory = directory;
+    c->targets[0] = &c->target;
+    plan->n_targets = 1;
+    plan->targets = c->targets;
+    plan->n_phases = sim_between(rng, 1, SIM_MAX_PHASES);
+    plan->phases = c->phase_of;
+    for (size_t i = 0; i < plan->n_phases; i++)
+        init_phase(rng, c, i);
+    plan->has_on_host_loss = plan->has_min_hosts = plan->has_lease_ns = plan->has_interval_ns =
+        true;
+    plan->on_host_loss = sim_chance(rng, 50) ? RACKBENCH__PLAN__ON_HOST_LOSS__abort
+                                             : RACKBENCH__PLAN__ON_HOST_LOSS__continue;
+    plan->min_hosts = sim_chance(rng, 50) ? 0 : (uint32_t)sim_between(rng, 1, c->run.nhosts);
+    plan->lease_ns = sim_between(rng, 1500 * RB_NS_PER_MS, 4 * RB_NS_PER_S);
+    plan->interval_ns = sim_between(rng, 100 * RB_NS_PER_MS, RB_NS_PER_S);
+}
+
+/* How long the plan itself takes, roughly: faults happen within. */
+static uint64_t planned_ns(const sim_config_t *c)
+{
+    uint64_t ns = 3 * RB_NS_PER_S;
+    for (size_t i = 0; i < c->plan.n_phases; i++)
+        ns += RB_NS_PER_S + c->jobs[i].ramp_time_ns +
+              (c->jobs[i].has_runtime_ns ? c->jobs[i].runtime_ns
+                                         : c->jobs[i].number_ios * RB_NS_PER_US / 2);
+    return ns;
+}
+
+static void init_faults(rb_rng_t *rng, sim_config_t *c)
+{
+    static const uint32_t weights[SIM_FAULT_KINDS] = {
+        [SIM_BREAK] = 40,       [SIM_KILL_AGENT] = 15,        [SIM_GONE] = 5,
+        [SIM_PAUSE_AGENT] = 15, [SIM_PAUSE_COORDINATOR] = 15, [SIM_KILL_COORDINATOR] = 8,
+        [SIM_INTERRUPT] = 10,   [SIM_INTRUDE] = 40,           [SIM_GARBAGE] = 1,
+        [SIM_SYNC_FAILS] = 1};
+    c->nfaults = sim_between(rng, 1, SIM_MAX_FAULTS);
+    for (size_t i = 0; i < c->nfaults; i++) {
+        sim_fault_t *f = &c->faults[i];
+        uint64_t pick = rb_rng_below(rng, 150);
+        for (f->kind = 0; pick >= weights[f->kind]; f->kind++)
+            pick -= weights[f->kind];
+        f->at_ns = rb_rng_below(rng, planned_ns(c));
+        f->host = (uint32_t)sim_between(rng, 1, c->run.nhosts);
+        f->length_ns = sim_any_scale(rng, 10 * RB_NS_PER_MS, SIM_MAX_AWAY_NS);
+        if (f->kind == SIM_KILL_AGENT && sim_chance(rng, 40))
+            f->length_ns = 0;
+        bool orphans = f->kind == SIM_BREAK || f->kind == SIM_PAUSE_COORDINATOR ||
+                       f->kind == SIM_KILL_COORDINATOR;
+        if (orphans && i + 1 < c->nfaults && sim_chance(rng, 25)) /* another run sees its chance */
+            c->faults[++i] = (sim_fault_t){.kind = SIM_INTRUDE,
+                                           .at_ns = f->at_ns + c->plan.lease_ns +
+                                                    rb_rng_below(rng, RB_NS_PER_S / 2),
+                                           .host = f->host};
+    }
+    if (sim_chance(rng, 6))
+        c->journal_rows = sim_any_scale(rng, 1, 300);
+}
+
+/* I6. What a stage waits for comes within its own time; a message that a fault took is sent again
+ * after a beat; whoever does not come back is given up after the connect timeout, the lease or the
+ * drain limit; a process that was away does nothing meanwhile. */
+static uint64_t longest_ns(const sim_config_t *c)
+{
+    uint64_t trip_ns = 0;
+    for (size_t i = 0; i < c->run.nhosts; i++) {
+        const sim_host_config_t *m = &c->machines[i];
+        trip_ns = RB_MAX(trip_ns, 7 * (m->base_ns[0] + m->base_ns[1]) + 100 * RB_NS_PER_MS);
+    }
+    uint64_t burst_ns = RB_BURST_PROBES * trip_ns + 2 * SIM_MAX_DELAY_NS;
+    uint64_t lease_ns = RB_MAX(c->plan.lease_ns, 3 * RB_NS_PER_S);
+    uint64_t ns = c->run.connect_timeout_ns + burst_ns + SIM_MAX_ANSWER_NS + 4 * RB_BEAT_NS;
+    for (size_t i = 0; i < c->plan.n_phases; i++)
+        ns += SIM_MAX_PREPARE_NS + burst_ns + 3 * RB_NS_PER_S + c->jobs[i].ramp_time_ns +
+              SIM_MAX_LENGTH_NS + SIM_MAX_DRAIN_NS + 4 * RB_BEAT_NS;
+    for (size_t i = 0; i < c->run.nhosts; i++)
+        if (c->machines[i].stuck >= 0)
+            ns += RB_DRAIN_LIMIT_NS + RB_BEAT_NS;
+    return ns + c->nfaults * (lease_ns + SIM_MAX_AWAY_NS + 3 * RB_BEAT_NS);
+}
+
+void sim_config_init(sim_config_t *config, uint64_t seed)
+{
+    rb_rng_t rng;
+    rb_rng_seed(&rng, seed, 1, 0);
+    sim_config_t *c = config;
+    *c = (sim_config_t){.journal_rows = UINT64_MAX};
+    static const rb_run_goal_t rare[] = {RB_RUN_CHECK, RB_RUN_INVENTORY, RB_RUN_CLEAN};
+    bool faulty = sim_chance(&rng, 65);
+    c->run.goal = sim_chance(&rng, 90) ? RB_RUN_BENCHMARK : rare[rb_rng_below(&rng, RB_LEN(rare))];
+    c->run.id = "r1";
+    c->run.name = "sim";
+    c->run.started_wall_ns = 1700000000 * RB_NS_PER_S;
+    c->run.nhosts = sim_between(&rng, 1, SIM_MAX_HOSTS);
+    c->run.connect_timeout_ns = sim_between(&rng, 4 * RB_NS_PER_S, 6 * RB_NS_PER_S);
+    init_hosts(&rng, c, faulty);
+    init_plan(&rng, c);
+    c->run.plan = c->run.goal == RB_RUN_INVENTORY ? NULL : &c->plan;
+    c->clock = any_clock(&rng);
+    if (faulty)
+        init_faults(&rng, c);
+    c->longest_run_ns = longest_ns(c);
+}

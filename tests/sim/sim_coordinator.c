@@ -1,0 +1,199 @@
+#include "tests/sim/sim.h"
+
+uint64_t sim_coordinator_now_ns(const sim_t *sim)
+{
+    return sim_local_ns(&sim->config.clock, sim->now_ns);
+}
+
+/* ---- the sink ---- */
+
+static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
+{
+    sim_t *sim = ctx;
+    sim_log(sim, "run says %s to h%u", sim_to_agent_name(msg), host);
+    if (msg->body_case == RACKBENCH__TO_AGENT__BODY_ARM)
+        sim_check_arm(sim, host, msg->arm->phase);
+    bool bye = msg->body_case == RACKBENCH__TO_AGENT__BODY_BYE;
+    if (sim->coordinator.bye[host] && !bye)
+        sim_violate(sim, 6, "the run says %s to h%u after Bye", sim_to_agent_name(msg), host);
+    sim->coordinator.bye[host] |= bye;
+    sim_send(sim, SIM_TO_AGENT, host, rb_wire_pack_to_agent(msg));
+}
+
+static void read_phase_start(sim_coordinator_t *c, const rb_row_phase_start_t *start)
+{
+    sim_phase_t *p = &c->phases[start->phase];
+    p->started = true;
+    p->t0_ns = start->t0_ns;
+    for (size_t i = 0; i < start->nhosts; i++) {
+        p->takes_part[start->hosts[i]] = true;
+        p->bound_ns[start->hosts[i]] = start->bounds_ns[i];
+    }
+}
+
+static void read_phase_end(sim_coordinator_t *c, const rb_row_phase_end_t *end)
+{
+    sim_phase_t *p = &c->phases[end->phase];
+    p->ended = true;
+    p->truncated = end->truncated;
+    for (size_t i = 0; i < end->nlost; i++)
+        p->lost[end->lost[i]] = true;
+}
+
+static void read_note(sim_t *sim, const rb_row_note_t *note)
+{
+    sim_log(sim, "run notes of h%u: %s: %s", note->host, note->kind, note->text);
+    if (strcmp(note->kind, "host_lost") != 0)
+        return;
+    sim->coordinator.lost[note->host] = true;
+    sim->coordinator.lost_ns[note->host] = sim->now_ns;
+}
+
+static void read_row(sim_t *sim, uint32_t host, const void *data, size_t size)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    rb_row_t row;
+    rb_err_t err;
+    if (rb_row_unpack(data, size, &row, &err) != 0)
+        return; /* no longer the row that was made: I3 has seen it */
+    if (row.kind == RB_ROW_WINDOW)
+        for (size_t i = 0; i < row.window.ncells; i++)
+            c->phases[row.window.phase].ops[host] += row.window.cells[i].ops;
+    if (row.kind == RB_ROW_PHASE_START)
+        read_phase_start(c, &row.phase_start);
+    if (row.kind == RB_ROW_PHASE_END)
+        read_phase_end(c, &row.phase_end);
+    if (row.kind == RB_ROW_CLOCK)
+        sim_check_clock(sim, &row.clock);
+    if (row.kind == RB_ROW_NOTE)
+        read_note(sim, &row.note);
+    if (row.kind == RB_ROW_RUN_END) {
+        c->run_end = true;
+        if (strcmp(row.run_end.status, rb_run_outcome(c->run)->status) != 0 ||
+            row.run_end.exit_code != (uint32_t)rb_run_outcome(c->run)->err.code)
+            sim_violate(sim, 7, "RUN_END says %s, the outcome is %s", row.run_end.status,
+                        rb_run_outcome(c->run)->status);
+    }
+    rb_row_clear(&row);
+}
+
+static int sink_row(void *ctx, uint32_t host, const void *row, size_t size, rb_err_t *err)
+{
+    sim_t *sim = ctx;
+    sim_coordinator_t *c = &sim->coordinator;
+    if (c->total_rows >= sim->config.journal_rows) {
+        sim_log(sim, "the journal is full");
+        c->journal_failed = true;
+        return rb_err_set(err, RB_ERR_IO, "journal: no space left on device");
+    }
+    c->total_rows++;
+    sim_check_row(sim, host, row, size);
+    read_row(sim, host, row, size);
+    return 0;
+}
+
+/* ---- steps ---- */
+
+static void schedule_tick(sim_t *sim)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    uint64_t due_ns = rb_run_deadline_ns(c->run);
+    if (due_ns == c->tick_ns)
+        return;
+    c->tick_ns = due_ns;
+    uint64_t at_ns = sim_real_ns(&sim->config.clock, due_ns);
+    sim_push(sim, (sim_event_t){.at_ns = RB_MAX(at_ns, sim->now_ns) +
+                                         rb_rng_below(&sim->rng, SIM_TICK_NS / 10),
+                                .kind = SIM_RUN_TICK,
+                                .epoch = ++c->tick_epoch});
+}
+
+static rb_stage_t stage_of(const sim_t *sim)
+{
+    rb_run_view_t view;
+    rb_run_view(sim->coordinator.run, sim_coordinator_now_ns(sim), &view);
+    return view.stage;
+}
+
+void sim_coordinator_step(sim_t *sim, rb_run_event_t event)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    event.now_ns = sim_coordinator_now_ns(sim);
+    event.wall_ns = sim->config.run.started_wall_ns;
+    c->stage_before = stage_of(sim);
+    sim_cover_run(sim, c->stage_before, &event);
+    c->before = *rb_run_outcome(c->run);
+    rb_run_step(c->run, &event);
+    sim_check_step(sim, &event);
+    if (!rb_run_done(c->run)) {
+        schedule_tick(sim);
+        return;
+    }
+    const rb_run_outcome_t *outcome = rb_run_outcome(c->run);
+    sim_log(sim, "run is done: %s, exit %d: %s", outcome->status, (int)outcome->err.code,
+            outcome->err.text);
+    c->done_ns = sim->now_ns;
+    sim->coverage->exits[outcome->err.code & 255]++;
+    sim_check_done(sim);
+}
+
+static void receive(sim_t *sim, uint32_t host, const rb_bytes_t *bytes)
+{
+    rb_frame_t frame;
+    rb_err_t err;
+    RB_ASSERT(rb_wire_parse(bytes->data, bytes->size, &frame, &err) == 0);
+    if (frame.kind == RB_FRAME_ROW) {
+        sim_log(sim, "run gets a row of h%u", host);
+        sim_coordinator_step(sim, (rb_run_event_t){.kind = RB_RUN_ROW,
+                                                   .host = host,
+                                                   .row = frame.payload,
+                                                   .row_size = frame.size});
+        return;
+    }
+    RB_AUTO(rb_to_coordinator_destroy)
+    Rackbench__ToCoordinator *msg = rb_wire_to_coordinator(&frame, &err);
+    RB_ASSERT(msg != NULL);
+    sim_log(sim, "run hears %s of h%u", sim_to_coordinator_name(msg), host);
+    sim_coordinator_step(sim,
+                         (rb_run_event_t){.kind = RB_RUN_MESSAGE, .host = host, .message = msg});
+}
+
+/* ---- the process ---- */
+
+void sim_coordinator_start(sim_t *sim)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    rb_run_sink_t sink = {sim, sink_send, sink_row};
+    c->run = rb_run_new(&sim->config.run, &sink);
+    c->alive = true;
+    c->start_ns = sim->now_ns;
+    sim_coordinator_step(sim, (rb_run_event_t){.kind = RB_RUN_START});
+}
+
+void sim_coordinator_kill(sim_t *sim)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    if (!c->alive)
+        return;
+    sim_log(sim, "run is killed");
+    c->alive = false;
+    for (uint32_t host = 1; host <= sim->config.run.nhosts; host++)
+        sim_break(sim, host, 0);
+}
+
+void sim_coordinator_event(sim_t *sim, sim_event_t *event)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    if (!c->alive || c->done_ns != 0)
+        return;
+    if (sim->now_ns < c->paused_until_ns) {
+        event->at_ns = c->paused_until_ns;
+        sim_postpone(sim, *event);
+        event->frame = (rb_bytes_t){0};
+        return;
+    }
+    if (event->kind == SIM_TO_COORDINATOR && event->epoch == sim->links[event->host].epoch)
+        receive(sim, event->host, &event->frame);
+    else if (event->kind == SIM_RUN_TICK && event->epoch == c->tick_epoch)
+        sim_coordinator_step(sim, (rb_run_event_t){.kind = RB_RUN_TICK});
+}

@@ -1,0 +1,225 @@
+#include "tests/sim/sim.h"
+
+#define PROGRESS_NS (250 * RB_NS_PER_MS)
+
+static const Rackbench__Job *job_of(const sim_agent_t *a)
+{
+    return &a->sim->config.jobs[a->engine.phase];
+}
+
+static const sim_host_config_t *machine_of(const sim_agent_t *a)
+{
+    return &a->sim->config.machines[a->host - 1];
+}
+
+static void wake_at(sim_agent_t *a, uint64_t local_ns)
+{
+    uint64_t at_ns = sim_real_ns(&machine_of(a)->clock, local_ns);
+    sim_push(a->sim, (sim_event_t){.at_ns = RB_MAX(at_ns, a->sim->now_ns),
+                                   .kind = SIM_ENGINE,
+                                   .host = a->host,
+                                   .epoch = ++a->engine.epoch});
+}
+
+void sim_engine_release(sim_agent_t *agent)
+{
+    uint64_t epoch = agent->engine.epoch + 1;
+    agent->engine = (sim_engine_t){.epoch = epoch};
+}
+
+void sim_engine_prepare(sim_agent_t *agent, uint32_t phase)
+{
+    sim_engine_t *e = &agent->engine;
+    sim_engine_release(agent);
+    e->state = SIM_PREPARING;
+    e->phase = phase;
+    e->counted = !job_of(agent)->has_runtime_ns;
+    e->ready_ns =
+        sim_agent_now_ns(agent) + sim_any_scale(&agent->sim->rng, RB_NS_PER_MS, SIM_MAX_PREPARE_NS);
+    agent->deeds[phase] = (sim_deed_t){0};
+    wake_at(agent, RB_MIN(e->ready_ns, sim_agent_now_ns(agent) + PROGRESS_NS));
+}
+
+static void fail(sim_agent_t *a, rb_code_t code, const char *text)
+{
+    rb_err_set(&a->engine.fault, code, "%s", text);
+    a->engine.state = SIM_FAILING;
+    wake_at(a, sim_agent_now_ns(a));
+}
+
+void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns)
+{
+    sim_engine_t *e = &agent->engine;
+    rb_rng_t *rng = &agent->sim->rng;
+    RB_ASSERT(e->state == SIM_READY); /* as agent/engine.c asserts */
+    uint64_t now_ns = sim_agent_now_ns(agent);
+    uint64_t length_ns =
+        e->counted ? sim_between(rng, RB_NS_PER_MS, job_of(agent)->number_ios * RB_NS_PER_US)
+                   : job_of(agent)->runtime_ns;
+    e->state = SIM_ARMED;
+    e->t0_ns = t0_ns;
+    e->in_time = now_ns < t0_ns;
+    e->end_ns =
+        (e->counted ? RB_MAX(t0_ns, now_ns) : t0_ns) + job_of(agent)->ramp_time_ns + length_ns;
+    if (machine_of(agent)->io_fails == (int32_t)e->phase) {
+        e->end_ns = t0_ns + rb_rng_below(rng, e->end_ns - t0_ns + 1);
+        rb_err_set(&e->fault, RB_ERR_IO, "Input/output error");
+    }
+    wake_at(agent, RB_MAX(t0_ns, now_ns));
+}
+
+void sim_engine_stop(sim_agent_t *agent, uint64_t te_ns)
+{
+    sim_engine_t *e = &agent->engine;
+    uint64_t now_ns = sim_agent_now_ns(agent);
+    te_ns = RB_MAX(te_ns, now_ns);
+    if (e->state == SIM_PREPARING || e->state == SIM_READY)
+        fail(agent, RB_ERR_INTERRUPTED, "stopped before the start");
+    if (e->state != SIM_ARMED || te_ns >= e->end_ns)
+        return;
+    e->end_ns = te_ns;
+    e->cut = true;
+    if (!e->io && te_ns > e->t0_ns) /* it will begin, and then find its end */
+        te_ns = RB_MAX(e->t0_ns, now_ns);
+    wake_at(agent, e->io ? RB_MIN(te_ns, RB_MAX(e->window_ns, now_ns)) : te_ns);
+}
+
+static void emit_window(sim_agent_t *a)
+{
+    sim_engine_t *e = &a->engine;
+    sim_deed_t *deed = &a->deeds[e->phase];
+    /* A full outbox leaves the windows where they are: they merge. */
+    if (!rb_session_takes_rows(a->session) || e->windows == e->cut_window)
+        return;
+    uint64_t ops = sim_between(&a->sim->rng, 1, 1000);
+    rb_cell_t cell = {.op = RB_OP_READ, .ops = ops, .bytes = 4096 * ops};
+    rb_row_t row = {.kind = RB_ROW_WINDOW};
+    row.window = (rb_row_window_t){.phase = e->phase,
+                                   .part = RB_PART_MAIN,
+                                   .index = e->cut_window,
+                                   .span = (uint32_t)(e->windows - e->cut_window),
+                                   .all_running = true,
+                                   .ncells = 1,
+                                   .cells = &cell};
+    e->cut_window = e->windows;
+    deed->ops += ops;
+    sim_agent_row(a, &row);
+}
+
+static void become_ready(sim_agent_t *a)
+{
+    sim_engine_t *e = &a->engine;
+    static char path[] = "/data/rackbench.0";
+    rb_drive_ref_t drive = {0, 0, path, RB_GIB};
+    rb_row_t row = {.kind = RB_ROW_DRIVES};
+    row.drives = (rb_row_drives_t){e->phase, 1, &drive};
+    e->state = SIM_READY;
+    a->deeds[e->phase].ready = true;
+    sim_agent_row(a, &row);
+    sim_agent_step(a, (rb_session_event_t){.kind = RB_SESSION_READY});
+}
+
+static void work_preparing(sim_agent_t *a, uint64_t now_ns)
+{
+    sim_engine_t *e = &a->engine;
+    if (now_ns < e->ready_ns) {
+        wake_at(a, RB_MIN(e->ready_ns, now_ns + PROGRESS_NS));
+        sim_agent_step(a, (rb_session_event_t){.kind = RB_SESSION_PROGRESS, .total_bytes = 1});
+    } else if (machine_of(a)->prepare_fails == (int32_t)e->phase) {
+        fail(a, RB_ERR_IO, "cannot lay out");
+    } else {
+        become_ready(a);
+    }
+}
+
+static void start_io(sim_agent_t *a, uint64_t now_ns)
+{
+    sim_engine_t *e = &a->engine;
+    sim_deed_t *deed = &a->deeds[e->phase];
+    e->started = e->io = true;
+    deed->started = true;
+    deed->in_time = e->in_time && a->paused_until_ns < a->sim->now_ns;
+    deed->start_ns = a->sim->now_ns;
+    e->window_ns = now_ns;
+    sim_log(a->sim, "h%u: I/O of phase %u starts", a->host, e->phase);
+    sim_check_io_start(a);
+}
+
+static void end_io(sim_agent_t *a, uint64_t now_ns)
+{
+    sim_engine_t *e = &a->engine;
+    rb_rng_t *rng = &a->sim->rng;
+    bool slow = sim_chance(rng, 8);
+    e->io = false;
+    e->state = SIM_DRAINING;
+    a->deeds[e->phase].whole = !e->cut && e->fault.code == RB_OK;
+    uint64_t drain_ns = sim_any_scale(rng, RB_NS_PER_MS, slow ? SIM_MAX_DRAIN_NS : RB_NS_PER_S / 5);
+    if (machine_of(a)->stuck == (int32_t)e->phase)
+        drain_ns = SIM_MAX_STUCK_NS;
+    sim_log(a->sim, "h%u: I/O of phase %u ends%s, drains for %.6f s", a->host, e->phase,
+            e->cut ? " early" : "", (double)drain_ns / 1e9);
+    e->drained_ns = now_ns + drain_ns;
+    wake_at(a, e->drained_ns);
+}
+
+static void work_armed(sim_agent_t *a, uint64_t now_ns)
+{
+    sim_engine_t *e = &a->engine;
+    uint64_t interval_ns = a->sim->config.plan.interval_ns;
+    if (!e->started && now_ns < e->end_ns && now_ns >= e->t0_ns)
+        start_io(a, now_ns);
+    else if (e->io && now_ns >= RB_MIN(e->window_ns, e->end_ns))
+        e->windows++;
+    emit_window(a);
+    if (now_ns >= e->end_ns) {
+        end_io(a, now_ns);
+        return;
+    }
+    e->window_ns = e->io ? now_ns + interval_ns : e->t0_ns;
+    wake_at(a, RB_MIN(e->window_ns, e->end_ns));
+}
+
+static void become_drained(sim_agent_t *a)
+{
+    sim_engine_t *e = &a->engine;
+    rb_err_t fault = e->fault;
+    rb_row_t row = {.kind = RB_ROW_WORKER};
+    row.worker = (rb_row_worker_t){.phase = e->phase, .first_submit_at_ns = INT64_MIN};
+    if (!rb_session_takes_rows(a->session)) {
+        wake_at(a, sim_agent_now_ns(a) + RB_BEAT_NS); /* rows and the change of state both wait */
+        return;
+    }
+    if (e->started)
+        e->windows++;
+    emit_window(a);
+    sim_agent_row(a, &row);
+    sim_engine_release(a);
+    sim_agent_step(a, (rb_session_event_t){.kind = RB_SESSION_DRAINED,
+                                           .fault = fault.code == RB_OK ? NULL : &fault});
+}
+
+void sim_engine_event(sim_agent_t *agent)
+{
+    uint64_t now_ns = sim_agent_now_ns(agent);
+    rb_err_t fault = agent->engine.fault;
+    if (agent->engine.io)
+        sim_check_io(agent);
+    switch (agent->engine.state) {
+    case SIM_PREPARING:
+        work_preparing(agent, now_ns);
+        break;
+    case SIM_FAILING:
+        sim_engine_release(agent);
+        sim_agent_step(agent, (rb_session_event_t){.kind = RB_SESSION_FAILED, .fault = &fault});
+        break;
+    case SIM_ARMED:
+        work_armed(agent, now_ns);
+        break;
+    case SIM_DRAINING:
+        become_drained(agent);
+        break;
+    case SIM_NO_ENGINE:
+    case SIM_READY:
+        break;
+    }
+}
