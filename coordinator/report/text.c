@@ -4,11 +4,21 @@
 
 #define DEFAULT_QUANTILES 0x3bu /* p50 p90 p99 p99.9 p99.99 */
 
-enum { MAX_EVENTS_SHOWN = 30, MAX_COLUMNS = 100, INDENT = 14 };
+enum { MAX_EVENTS_SHOWN = 30, MAX_NAMES_SHOWN = 30, MAX_COLUMNS = 100, INDENT = 14 };
 
 double rb_text_mega(const rb_text_t *text, double bytes)
 {
     return bytes / (text->units == RB_UNITS_BINARY ? (double)RB_MIB : 1e6);
+}
+
+rb_text_rates_t rb_text_rates(const rb_stats_t *stats)
+{
+    rb_text_rates_t rates = {0};
+    for (int op = RB_OP_READ; op <= RB_OP_TRIM; op++) {
+        rates.iops += stats->op[op].iops;
+        rates.bytes_per_s += stats->op[op].bytes_per_s;
+    }
+    return rates;
 }
 
 const char *rb_text_mega_unit(const rb_text_t *text)
@@ -33,34 +43,48 @@ const char *rb_text_quantile(rb_text_t *text, char *buf, const rb_lat_t *lat, in
 static void put_run(const rb_text_t *text)
 {
     const rb_result_t *r = text->result;
+    char name[RB_WORDS_SIZE], id[RB_WORDS_SIZE], word[RB_WORDS_SIZE];
+    const char *lead = ", marks: ";
     size_t nhosts = 0;
     for (size_t i = 0; i < r->fold->nhosts; i++)
         nhosts += r->fold->hosts[i].row.kind == RB_ROW_HOST;
-    fprintf(text->out, "%s (%s): %zu %s, %.1f s, %s", r->name, r->id, nhosts,
-            nhosts == 1 ? "host" : "hosts", r->seconds, r->status);
-    for (size_t i = 0; i < r->nmarks; i++)
-        fprintf(text->out, "%s%s", i == 0 ? ", marks: " : " ", r->marks[i]);
+    fprintf(text->out, "%s (%s): %zu %s", rb_words_clean(name, sizeof(name), r->name),
+            rb_words_clean(id, sizeof(id), r->id), nhosts, nhosts == 1 ? "host" : "hosts");
+    if (r->seconds > 0)
+        fprintf(text->out, ", %.1f s", r->seconds);
+    fprintf(text->out, ", %s", rb_words_clean(word, sizeof(word), r->status));
+    for (size_t i = 0; i < r->nmarks; i++) {
+        if (strcmp(r->marks[i], r->status) == 0)
+            continue; /* "truncated" is both */
+        fprintf(text->out, "%s%s", lead, rb_words_clean(word, sizeof(word), r->marks[i]));
+        lead = " ";
+    }
     fputc('\n', text->out);
     const rb_row_run_end_t *end = &r->fold->end_row.run_end;
-    if (r->fold->end_row.kind == RB_ROW_RUN_END && end->text[0] != '\0')
-        fprintf(text->out, "  %s\n", end->text);
+    if (r->fold->end_row.kind != RB_ROW_RUN_END || end->text[0] == '\0')
+        return;
+    fputs("  ", text->out);
+    rb_text_wrapped(text->out, end->text, 2);
 }
 
 static void put_prepare(const rb_text_t *text, const rb_result_phase_t *p)
 {
-    char bytes[RB_FMT_SIZE];
+    char bytes[RB_FMT_SIZE], name[RB_WORDS_SIZE];
     const rb_op_stats_t *w = &p->cluster.op[RB_OP_WRITE];
-    fprintf(text->out, "\nlaid out for %s: %u files, %s in %.1f s (%.1f %s)", p->name, p->laid_out,
-            rb_fmt_bytes(bytes, sizeof(bytes), w->bytes), p->seconds,
-            rb_text_mega(text, w->bytes_per_s), rb_text_mega_unit(text));
+    fprintf(text->out, "\nlaid out for %.40s: %u %s, %s in %.1f s (%.1f %s)",
+            rb_words_clean(name, sizeof(name), p->name), p->laid_out,
+            p->laid_out == 1 ? "file" : "files", rb_fmt_bytes(bytes, sizeof(bytes), w->bytes),
+            p->seconds, rb_text_mega(text, w->bytes_per_s), rb_text_mega_unit(text));
     if (p->reused > 0)
         fprintf(text->out, "; %u reused", p->reused);
     fputc('\n', text->out);
 }
 
-/* Words from column `at` on, in lines of at most MAX_COLUMNS, continued at column INDENT. */
-static void put_wrapped(FILE *out, const char *words, size_t at)
+void rb_text_wrapped(FILE *out, const char *text, size_t at)
 {
+    size_t size = strlen(text) + 1;
+    RB_AUTO(rb_free_str) char *copy = rb_calloc(1, size);
+    const char *words = rb_words_clean(copy, size, text);
     while (*words != '\0') {
         size_t length = 1 + strcspn(words + 1, " "); /* a word with the blank before it */
         if (at + length > MAX_COLUMNS && at > INDENT && words[0] == ' ') {
@@ -76,32 +100,81 @@ static void put_wrapped(FILE *out, const char *words, size_t at)
     fputc('\n', out);
 }
 
+/* "a, b and 7 more". */
+static char *joined(const char *const *names, size_t n)
+{
+    char *list = rb_strdup("");
+    for (size_t i = 0; i < n && i < MAX_NAMES_SHOWN; i++) {
+        char *longer = rb_asprintf("%s%s%.40s", list, i > 0 ? ", " : "", names[i]);
+        free(list);
+        list = longer;
+    }
+    if (n <= MAX_NAMES_SHOWN)
+        return list;
+    char *longer = rb_asprintf("%s and %zu more", list, n - MAX_NAMES_SHOWN);
+    free(list);
+    return longer;
+}
+
+static void put_not_run(const rb_text_t *text)
+{
+    const rb_result_t *r = text->result;
+    if (r->nnot_run == 0 || strcmp(r->status, "done") == 0)
+        return;
+    RB_AUTO(rb_free_str) char *names = joined(r->not_run, r->nnot_run);
+    fputs("\nnot run: ", text->out);
+    rb_text_wrapped(text->out, names, strlen("not run: "));
+}
+
 static void put_events(const rb_text_t *text)
 {
     const rb_result_t *r = text->result;
+    char host[RB_WORDS_SIZE], kind[RB_WORDS_SIZE];
     if (r->nevents == 0)
         return;
     fputs("\nevents (seconds since the first start)\n", text->out);
     for (size_t i = 0; i < r->nevents && i < MAX_EVENTS_SHOWN; i++) {
         const rb_result_event_t *e = &r->events[i];
-        int at = fprintf(text->out, "  %+10.3f  %s%s%s: ", (double)e->at_ns / RB_NS_PER_S,
-                         e->host != NULL ? e->host : "", e->host != NULL ? " " : "", e->kind);
-        put_wrapped(text->out, e->text, (size_t)RB_MAX(at, 0));
+        rb_words_clean(host, sizeof(host), e->host != NULL ? e->host : "");
+        int at = fprintf(text->out, "  %+10.3f  %s%s%s: ", (double)e->at_ns / RB_NS_PER_S, host,
+                         e->host != NULL ? " " : "", rb_words_clean(kind, sizeof(kind), e->kind));
+        rb_text_wrapped(text->out, e->text, (size_t)RB_MAX(at, 0));
     }
     if (r->nevents > MAX_EVENTS_SHOWN)
         fprintf(text->out, "  and %zu more: see result.json\n", r->nevents - MAX_EVENTS_SHOWN);
 }
 
+static void put_closed(const rb_text_t *text)
+{
+    const rb_result_t *r = text->result;
+    const char **closed = rb_calloc(r->nphases + 1, sizeof(*closed));
+    size_t n = 0;
+    for (size_t i = 0; i < r->nphases; i++)
+        if (r->phases[i].closed_loop)
+            closed[n++] = r->phases[i].name;
+    RB_AUTO(rb_free_str) char *names = joined(closed, n);
+    RB_AUTO(rb_free_str)
+    char *words =
+        n == r->nphases
+            ? rb_strdup("closed loop: response not free of coordinated omission")
+            : rb_asprintf("closed loop (%s): response not free of coordinated omission", names);
+    free(closed);
+    if (n > 0)
+        rb_text_wrapped(text->out, words, 0);
+}
+
 static void put_legend(const rb_text_t *text)
 {
-    if (text->has_uncertain || text->has_censored || text->has_closed_loop)
+    bool has_closed = false;
+    for (size_t i = 0; i < text->result->nphases; i++)
+        has_closed |= text->result->phases[i].closed_loop;
+    if (text->has_uncertain || text->has_censored || has_closed)
         fputc('\n', text->out);
     if (text->has_uncertain)
         fputs("~ uncertain: fewer than 10 operations beyond it\n", text->out);
     if (text->has_censored)
         fputs("> censored: operations in flight at the end could raise it\n", text->out);
-    if (text->has_closed_loop)
-        fputs("closed loop: response not free of coordinated omission\n", text->out);
+    put_closed(text);
 }
 
 int rb_report_text(FILE *out, const rb_result_t *result, const rb_report_opts_t *opts,
@@ -117,6 +190,7 @@ int rb_report_text(FILE *out, const rb_result_t *result, const rb_report_opts_t 
         put_prepare(&text, &result->prepares[i]);
     for (size_t i = 0; i < result->nphases; i++)
         rb_text_phase(&text, &result->phases[i]);
+    put_not_run(&text);
     put_events(&text);
     put_legend(&text);
     if (fflush(out) != 0 || ferror(out))

@@ -1,5 +1,7 @@
 #include "coordinator/report/text_parts.h"
 
+#include <inttypes.h>
+
 enum {
     MAX_HOSTS_SHOWN = 16, /* all of them up to here, else ... */
     WORST_SHOWN = 5,      /* ... so many of the slowest */
@@ -8,34 +10,39 @@ enum {
 
 typedef struct {
     const rb_result_host_t *host;
-    double iops, bytes_per_s;
+    bool is_known; /* false: nothing came of it, which is not a rate of 0 */
+    rb_text_rates_t rates;
 } line_t;
 
 static line_t line_of(const rb_result_host_t *host)
 {
-    line_t line = {.host = host};
-    for (int op = 0; op < RB_OP_COUNT; op++) {
-        line.iops += host->total.op[op].iops;
-        line.bytes_per_s += host->total.op[op].bytes_per_s;
-    }
+    line_t line = {
+        .host = host, .is_known = host->total.workers > 0, .rates = rb_text_rates(&host->total)};
+    for (int op = 0; op < RB_OP_COUNT; op++)
+        line.is_known |= host->total.op[op].present;
     return line;
 }
 
 static int by_iops(const void *a, const void *b)
 {
     const line_t *x = a, *y = b;
-    return (x->iops > y->iops) - (x->iops < y->iops);
+    if (x->is_known != y->is_known)
+        return x->is_known ? 1 : -1;
+    return (x->rates.iops > y->rates.iops) - (x->rates.iops < y->rates.iops);
 }
 
 static void put_line(rb_text_t *text, const rb_result_phase_t *phase, const line_t *line)
 {
-    char iops[RB_FMT_SIZE], p99[RB_FMT_SIZE + 2];
-    double all = 0;
-    for (int op = 0; op < RB_OP_COUNT; op++)
-        all += phase->cluster.op[op].iops;
-    fprintf(text->out, "  %-30.30s %9s %9.1f %7.1f %%", line->host->name,
-            rb_fmt_count(iops, sizeof(iops), (uint64_t)(line->iops + 0.5)),
-            rb_text_mega(text, line->bytes_per_s), all > 0 ? line->iops / all * 100 : 0);
+    char iops[RB_FMT_SIZE], p99[RB_FMT_SIZE + 2], name[RB_WORDS_SIZE];
+    double all = rb_text_rates(&phase->cluster).iops;
+    fprintf(text->out, "  %-30.30s", rb_words_clean(name, sizeof(name), line->host->name));
+    if (line->is_known)
+        fprintf(text->out, " %9s %9.1f %7.1f %%",
+                rb_fmt_count(iops, sizeof(iops), (uint64_t)(line->rates.iops + 0.5)),
+                rb_text_mega(text, line->rates.bytes_per_s),
+                all > 0 ? line->rates.iops / all * 100 : 0);
+    else
+        fprintf(text->out, " %9s %9s %9s", "-", "-", "-");
     for (int op = 0; op < RB_OP_COUNT; op++)
         if (phase->cluster.op[op].present)
             fprintf(text->out, " %10s",
@@ -54,9 +61,10 @@ static void put_head(const rb_text_t *text, const rb_result_phase_t *phase)
 
 static void put_spread(const rb_text_t *text, const line_t *lines, size_t n)
 {
-    char a[RB_FMT_SIZE], b[RB_FMT_SIZE], c[RB_FMT_SIZE];
+    char a[RB_FMT_SIZE], b[RB_FMT_SIZE], c[RB_FMT_SIZE], name[RB_WORDS_SIZE];
     const rb_result_host_t *worst = lines[0].host;
     uint64_t worst_ns = 0;
+    size_t first = 0; /* that is known */
     for (size_t i = 0; i < n; i++)
         for (int op = 0; op < RB_OP_COUNT; op++) {
             uint64_t p99_ns = lines[i].host->total.op[op].response.quantile_ns[P99];
@@ -65,12 +73,14 @@ static void put_spread(const rb_text_t *text, const line_t *lines, size_t n)
                 worst = lines[i].host;
             }
         }
+    while (first < n - 1 && !lines[first].is_known)
+        first++;
     fprintf(text->out, "  and %zu more; IOPS of a host: least %s, median %s, most %s\n",
-            n - WORST_SHOWN, rb_fmt_count(a, sizeof(a), (uint64_t)(lines[0].iops + 0.5)),
-            rb_fmt_count(b, sizeof(b), (uint64_t)(lines[n / 2].iops + 0.5)),
-            rb_fmt_count(c, sizeof(c), (uint64_t)(lines[n - 1].iops + 0.5)));
+            n - WORST_SHOWN, rb_fmt_count(a, sizeof(a), (uint64_t)(lines[first].rates.iops + 0.5)),
+            rb_fmt_count(b, sizeof(b), (uint64_t)(lines[first + (n - first) / 2].rates.iops + 0.5)),
+            rb_fmt_count(c, sizeof(c), (uint64_t)(lines[n - 1].rates.iops + 0.5)));
     fprintf(text->out, "  highest p99: %s at %.60s\n", rb_fmt_ns(a, sizeof(a), worst_ns),
-            worst->name);
+            rb_words_clean(name, sizeof(name), worst->name));
 }
 
 void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase)
@@ -91,28 +101,56 @@ void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase)
     free(lines);
 }
 
+/* A page cache reads ahead and writes when it likes: its sectors are not those asked for. */
+static bool is_buffered(const rb_text_t *text, const rb_result_phase_t *phase)
+{
+    const Rackbench__Phase *planned = rb_fold_plan_phase(text->result->fold, phase->index);
+    for (size_t i = 0; i < planned->n_jobs; i++)
+        if (planned->jobs[i]->has_direct && !planned->jobs[i]->direct)
+            return true;
+    return false;
+}
+
+typedef struct {
+    uint64_t ours, kernel;
+    size_t ndrives, ndiffer, nmore; /* nmore: the kernel counted more than we did */
+} witness_t;
+
+static witness_t witness_of(const rb_result_phase_t *phase, size_t op)
+{
+    witness_t w = {0};
+    for (size_t h = 0; h < phase->nhosts; h++)
+        for (size_t k = 0; k < phase->hosts[h].nkernels; k++) {
+            const rb_result_kernel_t *drive = &phase->hosts[h].kernels[k];
+            uint64_t ours = drive->our_sectors[op], kernel = drive->op[op].sectors;
+            w.ours += ours;
+            w.kernel += kernel;
+            w.ndrives += ours > 0 || kernel > 0;
+            w.ndiffer += ours != kernel;
+            w.nmore += kernel > ours;
+        }
+    return w;
+}
+
 void rb_text_witness(rb_text_t *text, const rb_result_phase_t *phase)
 {
     static const char *const names[] = {"read", "written", "discarded"};
     for (size_t op = 0; op < RB_LEN(names); op++) {
-        uint64_t ours = 0, kernel = 0;
-        size_t ndrives = 0, ndiffer = 0;
-        for (size_t h = 0; h < phase->nhosts; h++)
-            for (size_t k = 0; k < phase->hosts[h].nkernels; k++) {
-                const rb_result_kernel_t *w = &phase->hosts[h].kernels[k];
-                ours += w->our_sectors[op];
-                kernel += w->op[op].sectors;
-                ndrives += w->our_sectors[op] > 0 || w->op[op].sectors > 0;
-                ndiffer += w->our_sectors[op] != w->op[op].sectors;
-            }
-        if (ndrives == 0)
+        witness_t w = witness_of(phase, op);
+        if (w.ndrives == 0)
             continue;
         fprintf(text->out,
-                "  kernel: %llu sectors %s, ours %llu, drives %zu: ", (unsigned long long)kernel,
-                names[op], (unsigned long long)ours, ndrives);
-        if (ndiffer == 0)
+                "  kernel: %" PRIu64 " sectors %s, ours %" PRIu64 ", drives %zu: ", w.kernel,
+                names[op], w.ours, w.ndrives);
+        if (w.ndiffer == 0) {
             fputs("equal\n", text->out);
-        else
-            fprintf(text->out, "%zu differ, %+lld in all\n", ndiffer, (long long)(kernel - ours));
+            continue;
+        }
+        fprintf(text->out, "%zu differ, %+" PRId64 " in all\n", w.ndiffer,
+                (int64_t)(w.kernel - w.ours));
+        if (is_buffered(text, phase))
+            fputs("          as the page cache may: not all jobs are direct\n", text->out);
+        else if (w.nmore > 0)
+            fputs("          someone else used the drive (udev, another agent)\n", text->out);
     }
 }

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "coordinator/report/text.h"
+#include "coordinator/report/words.h"
 
 typedef struct {
     FILE *out;
     const rb_result_t *result;
     rb_units_t units;
-    uint32_t quantiles;                                /* bit i: a column for rb_quantiles[i] */
-    bool has_uncertain, has_censored, has_closed_loop; /* what the legend must explain */
+    uint32_t quantiles;               /* bit i: a column for rb_quantiles[i] */
+    bool has_uncertain, has_censored; /* what the legend must explain */
 } rb_text_t;
 
 void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase);
@@ -16,6 +17,13 @@ void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase);
 /* The kernel's count of sectors against ours. */
 void rb_text_witness(rb_text_t *text, const rb_result_phase_t *phase);
 
+/* Words, cleaned, from column `at` on, in lines of at most 100 columns. */
+void rb_text_wrapped(FILE *out, const char *words, size_t at);
+/* Of reads, writes and trims together: a sync moves no data. */
+typedef struct {
+    double iops, bytes_per_s;
+} rb_text_rates_t;
+rb_text_rates_t rb_text_rates(const rb_stats_t *stats);
 double rb_text_mega(const rb_text_t *text, double bytes); /* in MiB or MB */
 const char *rb_text_mega_unit(const rb_text_t *text);     /* "MiB/s" or "MB/s" */
 /* A quantile with its marks into buf [RB_FMT_SIZE + 2]; i: index in rb_quantiles. */

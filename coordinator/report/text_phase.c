@@ -23,7 +23,32 @@ static void put_head(const rb_text_t *text, const char *what)
     fprintf(text->out, " %8s\n", "max");
 }
 
-static void put_stats(rb_text_t *text, const rb_stats_t *stats, bool with_service)
+typedef enum { SERVICE_ALWAYS, SERVICE_IF_APART } service_t;
+
+/* Is service another figure than response, by more than 5 % at p99? */
+static bool is_apart(const rb_op_stats_t *op)
+{
+    enum { P99 = 3 }; /* in rb_quantiles */
+    double service = (double)op->service.quantile_ns[P99];
+    double response = (double)op->response.quantile_ns[P99];
+    return op->service.count > 0 && op->response.count > 0 &&
+           (response > 1.05 * service || response < 0.95 * service);
+}
+
+static void put_all(rb_text_t *text, const rb_stats_t *stats)
+{
+    char iops[RB_FMT_SIZE];
+    rb_text_rates_t all = rb_text_rates(stats);
+    int kinds = 0;
+    for (int op = RB_OP_READ; op <= RB_OP_TRIM; op++)
+        kinds += stats->op[op].present;
+    if (kinds > 1)
+        fprintf(text->out, "  %-15s %9s %9.1f\n", "all",
+                rb_fmt_count(iops, sizeof(iops), (uint64_t)(all.iops + 0.5)),
+                rb_text_mega(text, all.bytes_per_s));
+}
+
+static void put_stats(rb_text_t *text, const rb_stats_t *stats, service_t service)
 {
     char iops[RB_FMT_SIZE], label[32];
     for (int i = 0; i < RB_OP_COUNT; i++) {
@@ -35,47 +60,93 @@ static void put_stats(rb_text_t *text, const rb_stats_t *stats, bool with_servic
                 rb_fmt_count(iops, sizeof(iops), (uint64_t)(op->iops + 0.5)),
                 rb_text_mega(text, op->bytes_per_s));
         put_latencies(text, &op->response);
-        if (!with_service)
+        if (service == SERVICE_IF_APART && !is_apart(op))
             continue;
         fprintf(text->out, "  %*s service   %9s %9s", (int)strlen(rb_op_names[i]), "", "", "");
         put_latencies(text, &op->service);
     }
+    put_all(text, stats);
 }
 
 static void put_named(rb_text_t *text, const char *kind, const rb_named_stats_t *list, size_t n)
 {
+    char name[RB_WORDS_SIZE];
     if (n < 2)
         return;
     for (size_t i = 0; i < n; i++) {
-        fprintf(text->out, "  %s %.80s\n", kind, list[i].name);
-        put_stats(text, &list[i].stats, false);
+        fprintf(text->out, "  %s %.80s\n", kind, rb_words_clean(name, sizeof(name), list[i].name));
+        put_stats(text, &list[i].stats, SERVICE_IF_APART);
     }
+}
+
+/* An empty M has no table. */
+static char *stopped_words(const rb_text_t *text, const rb_result_phase_t *p)
+{
+    const rb_fold_phase_t *fold = &text->result->fold->phases[p->index];
+    bool by_itself = fold->over && !fold->truncated; /* all work was done */
+    uint64_t ops = 0;
+    for (int op = 0; op < RB_OP_COUNT; op++)
+        for (int part = RB_PART_RAMP; part < RB_PART_COUNT; part++)
+            ops += p->cluster.outside[part][op].ops;
+    return rb_asprintf("%s %s: %llu %s, see outside in result.json",
+                       by_itself ? "ended" : "stopped",
+                       p->start_ns > 0 ? "in the ramp" : "before the first window",
+                       (unsigned long long)ops, ops == 1 ? "operation" : "operations");
 }
 
 static void put_title(const rb_text_t *text, const rb_result_phase_t *p)
 {
-    fprintf(text->out, "\nphase %.40s: measured %.3f s to %.3f s (%.3f s)", p->name,
-            (double)p->start_ns / RB_NS_PER_S, (double)p->end_ns / RB_NS_PER_S, p->seconds);
-    for (size_t i = 0; i < p->nmarks; i++)
-        fprintf(text->out, "%s%s", i == 0 ? "\n  marks: " : " ", p->marks[i]);
+    char stamp[RB_STAMP_SIZE];
+    rb_words_stamp(stamp, p->t0_wall_ns);
+    RB_AUTO(rb_free_str)
+    char *what = p->seconds > 0 ? rb_asprintf("measured %.3f s to %.3f s (%.3f s)",
+                                              (double)p->start_ns / RB_NS_PER_S,
+                                              (double)p->end_ns / RB_NS_PER_S, p->seconds)
+                                : stopped_words(text, p);
+    RB_AUTO(rb_free_str)
+    char *title = rb_asprintf("phase %.40s: from %s, %s", p->name, stamp + RB_STAMP_TIME, what);
     fputc('\n', text->out);
-    if (p->common_share < 0.999)
+    rb_text_wrapped(text->out, title, 0);
+    fprintf(text->out, "  %zu %s, %llu %s, %llu in flight%s\n", p->nhosts,
+            p->nhosts == 1 ? "host" : "hosts", (unsigned long long)p->workers,
+            p->workers == 1 ? "worker" : "workers", (unsigned long long)p->inflight,
+            p->is_planned ? " (as planned)" : "");
+    for (size_t i = 0; i < p->nmarks; i++)
+        fprintf(text->out, "%s%s", i == 0 ? "  marks: " : " ", p->marks[i]);
+    fputs(p->nmarks > 0 ? "\n" : "", text->out);
+    if (p->common_share < 0.999 && p->seconds > 0)
         fprintf(text->out, "  all hosts were running for %.1f %% of it\n", p->common_share * 100);
+}
+
+static void put_workers(const rb_text_t *text, const rb_result_phase_t *p)
+{
+    char a[RB_FMT_SIZE], b[RB_FMT_SIZE];
+    const rb_stats_t *c = &p->cluster;
+    const char *lead = "  ";
+    if (c->has_turn) {
+        fprintf(text->out, "%sworker turn p50 %s, p99 %s", lead,
+                rb_fmt_ns(a, sizeof(a), c->turn_p50_ns), rb_fmt_ns(b, sizeof(b), c->turn_p99_ns));
+        lead = "; ";
+    }
+    if (c->has_cpu) {
+        fprintf(text->out, "%scpu share %.0f %%", lead, c->cpu_share * 100);
+        lead = "; ";
+    }
+    if (p->has_little) {
+        fprintf(text->out, "%sLittle's law X R / N = %.3f", lead, p->little);
+        lead = "; ";
+    }
+    fputs(lead[0] == ';' ? "\n" : "", text->out);
 }
 
 static void put_facts(const rb_text_t *text, const rb_result_phase_t *p)
 {
     char a[RB_FMT_SIZE], b[RB_FMT_SIZE];
     const rb_stats_t *c = &p->cluster;
-    if (p->has_start)
+    if (p->has_start && p->nhosts > 1)
         fprintf(text->out, "  start skew %s +- %s\n", rb_fmt_ns(a, sizeof(a), p->skew_ns),
                 rb_fmt_ns(b, sizeof(b), p->skew_bound_ns));
-    fprintf(text->out, "  worker turn p50 %s, p99 %s; cpu share %.0f %%",
-            rb_fmt_ns(a, sizeof(a), c->turn_p50_ns), rb_fmt_ns(b, sizeof(b), c->turn_p99_ns),
-            c->cpu_share * 100);
-    if (p->has_little)
-        fprintf(text->out, "; Little's law X R / N = %.3f", p->little);
-    fputc('\n', text->out);
+    put_workers(text, p);
     if (c->unfinished > 0)
         fprintf(text->out, "  in flight at the end: %llu, the oldest for %s\n",
                 (unsigned long long)c->unfinished,
@@ -89,22 +160,21 @@ static void put_facts(const rb_text_t *text, const rb_result_phase_t *p)
 /* An open loop keeps its schedule; what it could not do in time shows here and in response. */
 static void put_offered(const rb_text_t *text, const rb_named_stats_t *job)
 {
-    char offered[RB_FMT_SIZE], achieved[RB_FMT_SIZE];
-    double iops = 0;
+    char offered[RB_FMT_SIZE], achieved[RB_FMT_SIZE], name[RB_WORDS_SIZE];
     if (job->stats.offered_ops == 0)
         return;
-    for (int i = 0; i < RB_OP_COUNT; i++)
-        iops += job->stats.op[i].iops;
-    fprintf(text->out, "  job %.40s: offered %s IOPS, achieved %s IOPS\n", job->name,
+    fprintf(text->out, "  job %.40s: offered %s IOPS, achieved %s IOPS\n",
+            rb_words_clean(name, sizeof(name), job->name),
             rb_fmt_count(offered, sizeof(offered), (uint64_t)(job->stats.offered_iops + 0.5)),
-            rb_fmt_count(achieved, sizeof(achieved), (uint64_t)(iops + 0.5)));
+            rb_fmt_count(achieved, sizeof(achieved),
+                         (uint64_t)(rb_text_rates(&job->stats).iops + 0.5)));
 }
 
 static void put_to_last(const rb_text_t *text, const rb_result_phase_t *p)
 {
     char ops[RB_FMT_SIZE], bytes[RB_FMT_SIZE];
     double rate = p->to_last_seconds > 0 ? (double)p->to_last.bytes / p->to_last_seconds : 0;
-    if (!p->by_count)
+    if (!p->has_to_last)
         return;
     fprintf(text->out, "  to the last completion: %.3f s, %s operations, %s (%.1f %s)\n",
             p->to_last_seconds, rb_fmt_count(ops, sizeof(ops), p->to_last.ops),
@@ -112,18 +182,24 @@ static void put_to_last(const rb_text_t *text, const rb_result_phase_t *p)
             rb_text_mega_unit(text));
 }
 
-void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)
+static void put_table(rb_text_t *text, const rb_result_phase_t *phase)
 {
-    text->has_closed_loop |= phase->closed_loop;
-    put_title(text, phase);
     put_head(text, "all hosts");
-    put_stats(text, &phase->cluster, true);
+    put_stats(text, &phase->cluster, SERVICE_ALWAYS);
     put_to_last(text, phase);
     put_named(text, "job", phase->jobs, phase->njobs);
     put_named(text, "group", phase->groups, phase->ngroups);
     for (size_t i = 0; i < phase->njobs; i++)
         put_offered(text, &phase->jobs[i]);
+}
+
+void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)
+{
+    put_title(text, phase);
+    if (phase->seconds > 0)
+        put_table(text, phase);
     put_facts(text, phase);
-    rb_text_hosts(text, phase);
+    if (phase->seconds > 0)
+        rb_text_hosts(text, phase);
     rb_text_witness(text, phase);
 }

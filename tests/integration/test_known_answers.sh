@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# Figures that are known from elsewhere: the kernel's counters of a device, a device held to a known
+# rate, an offered rate, a given amount of work.
+source "$(dirname "$0")/../lib/check.sh"
+source "$(dirname "$0")/../lib/devices.sh"
+need_root
+
+# plan KEYS: a plan with one job on device $dev.
+plan()
+{
+    cat >"$TMP/plan.yaml" <<PLAN
+name: known
+interval: 250ms
+targets:
+  d: {devices: [$dev]}
+phases:
+  - {name: p, destructive: true, jobs: [{name: j, target: d, $1}]}
+PLAN
+}
+
+# run_plan NAME [COMMAND...]: by one embedded agent, in front of it what COMMAND says; $result is
+# its result.json.
+run_plan()
+{
+    local directory=$TMP/$1
+    shift
+    expect_exit 0 "$@" rackbench run "$TMP/plan.yaml" --local 1 --allow-device "$dev" --yes \
+        --scratch "$TMP/scratch" --output "$directory"
+    result=$directory/result.json
+    check_json "$result" '.run.status == "done" and ([.phases[].cluster | .read, .write |
+        select(. != null).errors] | add) == 0'
+}
+
+# stat_of FIELD: of the device, as /sys/block/DEV/stat numbers them from 1.
+stat_of()
+{
+    awk -v field="$1" '{print $field}' "/sys/block/${dev#/dev/}/stat"
+}
+
+# ours read|write ops|bytes: all that rackbench counts: measured, ramp, drained, and before T0.
+ours()
+{
+    json "$result" ".phases[0].cluster | (.$1.$2 // 0) + ([.outside[].$1.$2 // 0] | add)"
+}
+
+kernels()
+{
+    json "$result" ".phases[0].kernel.local1[\"$dev\"].$1.$2"
+}
+
+# What we count is what the kernel counts, in sectors and in operations: none lost, none twice.
+compare_with_kernel()
+{
+    local rw=$1 reads writes op before_read before_write
+    plan "rw: $rw, bs: 4KiB, iodepth: 4, numjobs: 2, ramp_time: 100ms, runtime: 300ms"
+    before_read=$(stat_of 3)
+    before_write=$(stat_of 7)
+    run_plan "kernel-${dev##*/}-$rw"
+    reads=$(($(stat_of 3) - before_read))
+    writes=$(($(stat_of 7) - before_write))
+    for op in read write; do
+        check "$rw on $dev: sectors of $op: $(ours $op bytes) bytes are what the kernel counts" \
+            [ "$(ours $op bytes)" = $(($(kernels $op sectors) * 512)) ]
+        check "and operations: $(ours $op ops)" [ "$(ours $op ops)" = "$(kernels $op ios)" ]
+    done
+    # Our own reading includes the guard's looks at the device, which are reads.
+    check "the kernel's witness is the test's own reading, too: $writes sectors written" \
+        [ "$(kernels write sectors)" = "$writes" ]
+    check "$reads read, with the guard's looks" [ "$(kernels read sectors)" -le "$reads" ]
+    check "which are few" [ "$reads" -le $(($(kernels read sectors) + 20000)) ]
+    case $rw in
+    read | randread) check "nothing was written" [ "$writes" = 0 ] ;;
+    write | randwrite) check "nothing was read in it" [ "$(kernels read ios)" = 0 ] ;;
+    rw | randrw) check "both" [ "$(ours read ops)" -gt 50 ] ;;
+    esac
+}
+
+test_kernel()
+{
+    local rw make
+    for make in loop_make zram_make; do
+        dev=$($make 64)
+        echo 2 >"/sys/block/${dev#/dev/}/queue/nomerges"
+        for rw in read write randread randwrite rw randrw; do
+            compare_with_kernel "$rw"
+        done
+    done
+}
+
+# near VALUE GOAL PERCENT
+near()
+{
+    awk -v v="$1" -v g="$2" -v p="$3" 'BEGIN {exit !((v - g) ^ 2 <= (g * p / 100) ^ 2)}'
+}
+
+# The kernel lets so many through; one more is a fault of ours.
+test_throttle()
+{
+    local group iops
+    dev=$(loop_make 64)
+    group=$(throttle_make)
+    throttle_iops "$group" "$dev" read 800
+    plan "rw: randread, iodepth: 16, ramp_time: 2s, runtime: 10s"
+    run_plan throttled throttle_exec "$group"
+    iops=$(json "$result" .phases[0].cluster.read.iops)
+    check "a device that gives 800 IOPS shows $iops" near "$iops" 800 1
+    # Little's law: 16 in flight at 800 a second take 20 ms each.
+    check "and a mean latency of 20 ms" \
+        near "$(json "$result" .phases[0].cluster.read.service_ns.mean)" 20000000 1
+    throttle_drop "$group"
+}
+
+test_rate()
+{
+    local iops
+    dev=$(loop_make 64)
+    plan "rw: randrw, iodepth: 16, rate_iops: 1000, ramp_time: 500ms, runtime: 3s"
+    run_plan rate
+    iops=$(json "$result" '.phases[0].cluster | .read.iops + .write.iops')
+    check "1000 IOPS offered, $iops achieved" near "$iops" 1000 1
+    plan "rw: randread, iodepth: 4, numjobs: 3, rate_iops: 500, runtime: 2s"
+    run_plan rate3
+    iops=$(json "$result" .phases[0].cluster.read.iops)
+    check "three workers with 500 each: $iops" near "$iops" 1500 1
+}
+
+test_amount()
+{
+    dev=$(loop_make 64)
+    plan "rw: randwrite, iodepth: 8, numjobs: 2, number_ios: 3000, rate_iops: 2000"
+    run_plan number
+    check_json "$result" '.phases[0].to_last | .ops == 6000 and .bytes == 6000 * 4096 and
+        .seconds > 0'
+    check "number_ios: exactly 3000 by each of two workers" [ "$(ours write ops)" = 6000 ]
+    check "and the kernel has seen them" [ "$(kernels write sectors)" = $((6000 * 8)) ]
+    # `common` ends with the first worker that is done: it holds no more than all.
+    check_json "$result" '.phases[0] | .cluster.write.ops <= .to_last.ops and
+        .cluster.write.ops > 1000 and .seconds < .to_last.seconds + 0.000001'
+
+    plan "rw: write, bs: 64KiB, iodepth: 4, io_size: 20MiB"
+    run_plan amount
+    check_json "$result" '.phases[0].to_last | .bytes == 20 * 1048576 and .ops == 320'
+    check "io_size: exactly 20 MiB" [ "$(ours write bytes)" = $((20 << 20)) ]
+    plan "rw: read, iodepth: 4, number_ios: 1000000, runtime: 500ms"
+    run_plan first
+    check_json "$result" '.phases[0].seconds == 0.5 and .phases[0].cluster.read.ops < 1000000'
+}
+
+test_kernel
+test_throttle
+test_rate
+test_amount
