@@ -88,14 +88,24 @@ static void add_worker(rb_summer_t *summer, const rb_row_worker_t *w, rb_stats_t
     cpu->wall_ns += w->wall_ns;
 }
 
-static bool job_does(const rb_scope_t *scope, uint32_t job, rb_op_t op)
+static bool job_does(const rb_scope_t *scope, uint32_t index, rb_op_t op)
 {
-    Rackbench__Rw__Mode rw = rb_fold_plan_phase(scope->fold, scope->phase)->jobs[job]->rw;
-    if (rw == RACKBENCH__RW__MODE__read || rw == RACKBENCH__RW__MODE__randread)
-        return op == RB_OP_READ;
-    if (rw == RACKBENCH__RW__MODE__write || rw == RACKBENCH__RW__MODE__randwrite)
-        return op == RB_OP_WRITE;
-    return true;
+    const Rackbench__Job *job = rb_fold_plan_phase(scope->fold, scope->phase)->jobs[index];
+    Rackbench__Rw__Mode rw = job->rw;
+    bool trims = rw == RACKBENCH__RW__MODE__trim || rw == RACKBENCH__RW__MODE__randtrim;
+    switch (op) {
+    case RB_OP_READ:
+        return !trims && rw != RACKBENCH__RW__MODE__write && rw != RACKBENCH__RW__MODE__randwrite;
+    case RB_OP_WRITE:
+        return !trims && rw != RACKBENCH__RW__MODE__read && rw != RACKBENCH__RW__MODE__randread;
+    case RB_OP_TRIM:
+        return trims || job->rwmixtrim > 0;
+    case RB_OP_SYNC:
+        return job->fsync > 0 || job->fdatasync > 0;
+    case RB_OP_COUNT:
+        break;
+    }
+    return false;
 }
 
 /* How many in flight at Te may have been of this kind and older than the value: a worker tells its

@@ -1,29 +1,8 @@
 /* test_report.c - JSON, CSV, text: equal for a replay and for any split, whole, narrow enough. */
-#include "tests/unit/result_rows.h"
+#include "tests/unit/report_rows.h"
 
 #include "coordinator/report/csv.h"
 #include "coordinator/report/json.h"
-#include "coordinator/report/text.h"
-
-typedef int write_fn(FILE *out, const rb_result_t *result, rb_err_t *err);
-
-static int write_text(FILE *out, const rb_result_t *result, rb_err_t *err)
-{
-    return rb_report_text(out, result, &(rb_report_opts_t){RB_UNITS_BINARY}, err);
-}
-
-static char *written(const rb_fold_t *fold, write_fn *write)
-{
-    rb_err_t err = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    RB_AUTO(rb_result_destroy) rb_result_t *result = rb_result_new(fold, &err);
-    if (result == NULL || write(out, result, &err) < 0)
-        fail_msg("%s", err.text);
-    fclose(out);
-    return text;
-}
 
 /* 60 operations of three windows, dealt to n hosts (and to drives) in turn. */
 static void feed_split(feed_t *feed, uint32_t n)
@@ -164,6 +143,81 @@ static void csv_text_is_quoted(void **state)
     assert_non_null(strstr(csv, "\none,host,\"a,\"\"b\"\"\",read,main,0,1,0,1000000000,1,4096,0,"));
 }
 
+/* Work that ended inside a window: its rates are those of the table, and it lasts as long as M. */
+static void a_window_ends_with_the_work(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_begin(&feed, feed_job(0, 0, 10), 1);
+    feed_reads(&feed, 1, 0, 10, true);
+    feed_finished(&feed, 1, 250 * (int64_t)MS - 1);
+    feed_end(&feed, INT64_MAX, 0);
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    RB_AUTO(rb_free_str) char *csv = written(feed.fold, rb_report_csv);
+    RB_AUTO(rb_free_str) char *json = written(feed.fold, rb_report_json);
+    assert_near(r->phases[0].cluster.op[RB_OP_READ].iops, 40);
+    assert_non_null(strstr(csv, ",read,main,0,1,0,250000000,10,40960,0,40.000,163840.000,"));
+    assert_non_null(strstr(json, "\"length_ns\": 250000000,"));
+}
+
+/* The wall clock of a window is T0's, and at_ns later. */
+static void a_window_tells_the_wall_clock(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_split(&feed, 1);
+    RB_AUTO(rb_free_str) char *csv = written(feed.fold, rb_report_csv);
+    RB_AUTO(rb_free_str) char *json = written(feed.fold, rb_report_json);
+    assert_non_null(strstr(csv, ",oldest_inflight_ns,wall_ns\n"));
+    const char *line = strstr(csv, ",read,main,2,1,2000000000,");
+    assert_non_null(line);
+    assert_memory_equal(strchr(line, '\n') - 14, ",1012000000000", 14);
+    assert_non_null(strstr(json, "\"started\": \"1970-01-01T00:16:50.000Z\""));
+}
+
+/* The coordinator was killed: what nobody reported is not 0, it is not there. */
+static void json_leaves_out_what_is_not_known(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"\"turn_ns\"", "\"cpu_share\"", "\"unfinished\"",
+                                       "\"to_last\"", "\"little\"",    "\"start\":"};
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_begin(&feed, feed_job(0, 0, 100), 2);
+    feed_reads(&feed, 1, 0, 10, false);
+    feed_reads(&feed, 1, 1, 10, false);
+    RB_AUTO(rb_free_str) char *killed = written(feed.fold, rb_report_json);
+    for (size_t i = 0; i < RB_LEN(keys); i++)
+        if (strstr(killed, keys[i]) != NULL)
+            fail_msg("%s in %s", keys[i], killed);
+    rb_row_worker_t w = feed_worker_row();
+    const uint64_t turns[] = {1000};
+    w.turn = sparse_of(turns, 1);
+    w.done_at_ns = 1;
+    feed_worker(&feed, 1, w);
+    feed_worker(&feed, 2, w);
+    feed_end(&feed, 2 * (int64_t)S, 0);
+    rb_hist_sparse_clear(&w.turn);
+    RB_AUTO(rb_free_str) char *whole = written(feed.fold, rb_report_json);
+    for (size_t i = 0; i < RB_LEN(keys); i++)
+        if (strstr(whole, keys[i]) == NULL)
+            fail_msg("no %s in %s", keys[i], whole);
+}
+
+static void an_empty_distribution_is_left_out(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_begin(&feed, feed_job(0, S, 0), 1);
+    const uint64_t values[] = {MS};
+    rb_row_layout_t layout = {.ops = 1, .bytes = RB_MIB, .took_ns = S};
+    layout.service = sparse_of(values, 1);
+    feed_row(&feed, 1, (rb_row_t){.kind = RB_ROW_LAYOUT, .layout = layout});
+    rb_hist_sparse_clear(&layout.service);
+    RB_AUTO(rb_free_str) char *json = written(feed.fold, rb_report_json);
+    assert_non_null(strstr(json, "\"service_ns\": {"));
+    assert_null(strstr(json, "\"response_ns\""));
+}
+
 static void json_has_the_documented_fields(void **state)
 {
     (void)state;
@@ -205,7 +259,8 @@ static void text_says_the_figures(void **state)
     (void)state;
     static const char *const lines[] = {
         "demo (id1): 2 hosts, 110.0 s, done, marks: insecure\n",
-        "phase one: measured 1.000 s to 4.000 s (3.000 s)\n",
+        "phase one: from 00:16:50.000Z, measured 1.000 s to 4.000 s (3.000 s)\n",
+        "\n  2 hosts, 12 workers, 12 in flight\n",
         "  all hosts            IOPS     MiB/s     mean      p50      p90      p99    p99.9",
         "  read response          60       0.2 ",
         "  start skew 0 ns +- 3.00 us\n",
@@ -263,6 +318,10 @@ int main(void)
         cmocka_unit_test(the_order_among_hosts_does_not_matter),
         cmocka_unit_test(the_csv_sums_to_the_result),
         cmocka_unit_test(csv_text_is_quoted),
+        cmocka_unit_test(a_window_ends_with_the_work),
+        cmocka_unit_test(a_window_tells_the_wall_clock),
+        cmocka_unit_test(json_leaves_out_what_is_not_known),
+        cmocka_unit_test(an_empty_distribution_is_left_out),
         cmocka_unit_test(json_has_the_documented_fields),
         cmocka_unit_test(json_survives_text_that_is_not_utf8),
         cmocka_unit_test(text_says_the_figures),

@@ -192,11 +192,16 @@ static void marks_name_whose_limit_it_was(void **state)
     RB_AUTO(rb_result_destroy) rb_result_t *nine = result_of(&feed);
     assert_false(has_mark(&nine->phases[0], "client_bound"));
     assert_true(has_mark(&nine->phases[0], "iowq"));
+    assert_false(has_mark(&nine->phases[0], "batched_reap"));
+    feed_row(&feed, 1,
+             (rb_row_t){.kind = RB_ROW_EVENT,
+                        .event = {.kind = (char *)"batched_reap", .text = (char *)"4"}});
     w.cpu_ns = 91;
     w.wall_ns = 100;
     feed_worker(&feed, 1, w); /* one worker is enough, whatever the others do */
     RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
     assert_true(has_mark(&r->phases[0], "client_bound"));
+    assert_true(has_mark(&r->phases[0], "batched_reap"));
 }
 
 static void scopes_hold_what_is_theirs(void **state)
@@ -289,6 +294,62 @@ static void events_count_from_the_first_start(void **state)
     assert_string_equal(r->events[1].phase, "two");
 }
 
+/* The rows of a host come when they come; of the same time, the first told stays the first. */
+static void events_stand_by_time(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t host;
+        int64_t at_ns;
+        const char *text;
+    } told[] = {{1, 9, "d"}, {1, 5, "b"}, {2, 5, "c"}, {2, 1, "a"}};
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_begin(&feed, feed_job(0, S, 0), 2);
+    for (size_t i = 0; i < RB_LEN(told); i++)
+        feed_row(&feed, told[i].host,
+                 (rb_row_t){.kind = RB_ROW_EVENT,
+                            .event = {.at_ns = told[i].at_ns,
+                                      .kind = (char *)"k",
+                                      .text = (char *)told[i].text}});
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    assert_int_equal(r->nevents, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(r->events[i].text[0], "abcd"[i]);
+}
+
+/* Before anybody reported: what the plan asks of the drives that are there. */
+static void what_is_in_flight_is_reported_or_planned(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    Rackbench__Label on = RACKBENCH__LABEL__INIT, *list[] = {&on};
+    Rackbench__Job jobs[] = {feed_job(0, S, 0), feed_job(0, S, 0)};
+    on.name = (char *)"gen";
+    on.value = (char *)"16";
+    jobs[0].iodepth = 4;
+    jobs[0].numjobs = 3;
+    jobs[0].has_numjobs = true;
+    jobs[1].on = list;
+    jobs[1].n_on = 1;
+    feed_plan(&feed, jobs, 2);
+    feed_host(&feed, 1, "a", "gen=15");
+    feed_host(&feed, 2, "b", "gen=16");
+    for (uint32_t host = 1; host <= 2; host++) {
+        rb_drive_ref_t drives[] = {{0, 0, (char *)"/x", 1}, {0, 1, (char *)"/y", 1}};
+        feed_row(&feed, host, (rb_row_t){.kind = RB_ROW_DRIVES, .drives = {0, 2, drives}});
+    }
+    feed_start(&feed, 0, 2);
+    RB_AUTO(rb_result_destroy) rb_result_t *planned = result_of(&feed);
+    assert_true(planned->phases[0].is_planned);
+    assert_int_equal(planned->phases[0].workers, 2 * 2 * 3 + 2);
+    assert_int_equal(planned->phases[0].inflight, 2 * 2 * 3 * 4 + 2);
+    feed_worker(&feed, 1, feed_worker_row());
+    RB_AUTO(rb_result_destroy) rb_result_t *reported = result_of(&feed);
+    assert_false(reported->phases[0].is_planned);
+    assert_int_equal(reported->phases[0].workers, 1);
+    assert_int_equal(reported->phases[0].inflight, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +366,8 @@ int main(void)
         cmocka_unit_test(scopes_hold_what_is_theirs),
         cmocka_unit_test(layouts_stand_under_prepare),
         cmocka_unit_test(events_count_from_the_first_start),
+        cmocka_unit_test(events_stand_by_time),
+        cmocka_unit_test(what_is_in_flight_is_reported_or_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

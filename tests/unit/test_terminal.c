@@ -2,6 +2,7 @@
 #include "tests/unit/fold_rows.h"
 
 #include "coordinator/live/terminal.h"
+#include "coordinator/report/json_lines.h"
 
 typedef struct {
     char *text;
@@ -115,8 +116,9 @@ static void json_lines_tell_each_window_and_event_once(void **state)
     rb_live_state_t live = running(feed.fold);
     rb_live_update(s.live, &live);
     assert_int_equal(count(s.text, "\"type\":\"window\""), 1);
-    assert_non_null(strstr(s.text, "\"phase\":\"one\",\"at_ns\":0,\"length_ns\":1000000000,"
-                                   "\"ramp\":false,\"read\":{\"ops\":100,"));
+    assert_non_null(strstr(
+        s.text, "\"phase\":\"one\",\"wall_ns\":1010000000000,\"at_ns\":0,\"length_ns\":1000000000,"
+                "\"ramp\":false,\"read\":{\"ops\":100,"));
     feed_row(&feed, 0, (rb_row_t){.kind = RB_ROW_NOTE, .note = note});
     feed_end(&feed, INT64_MAX, 0);
     feed_start(&feed, 1, 1);
@@ -131,10 +133,47 @@ static void json_lines_tell_each_window_and_event_once(void **state)
         feed_row(&feed, 1, (rb_row_t){.kind = RB_ROW_WINDOW, .window = window});
     rb_live_update(s.live, &live);
     assert_int_equal(count(s.text, "\"type\":\"window\""), 4);
-    assert_int_equal(count(s.text, "\"phase\":\"two\",\"at_ns\":"), 2);
+    assert_int_equal(count(s.text, "\"phase\":\"two\",\"wall_ns\":111"), 2);
     assert_int_equal(count(s.text, "\"type\":\"event\""), 1);
     assert_int_equal(count(s.text, "\"type\":\"state\""), 1);
     assert_int_equal(count(s.text, "\n"), 6);
+}
+
+/* Where the last window ends is told when it is known: with the work, or with a stop. */
+static void the_last_window_waits_for_the_end(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    RB_AUTO(close_screen) screen_t s = {0};
+    feed_begin(&feed, feed_job(0, 0, 10), 1);
+    feed_reads(&feed, 1, 0, 10, true);
+    feed_finished(&feed, 1, 250 * (int64_t)MS - 1);
+    open_screen(&s, RB_LIVE_JSON_LINES);
+    rb_live_state_t live = running(feed.fold);
+    rb_live_update(s.live, &live);
+    assert_int_equal(count(s.text, "\"type\":\"window\""), 0);
+    feed_end(&feed, INT64_MAX, 0);
+    rb_live_update(s.live, &live);
+    assert_int_equal(count(s.text, "\"length_ns\":250000000,"), 1);
+}
+
+static void the_result_is_a_line_too(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    RB_AUTO(close_screen) screen_t s = {0};
+    rb_err_t err = {0};
+    feed_two_windows(&feed);
+    feed_end(&feed, 2 * (int64_t)S, 0);
+    feed_run_end(&feed, "truncated");
+    RB_AUTO(rb_result_destroy) rb_result_t *result = rb_result_new(feed.fold, &err);
+    open_screen(&s, RB_LIVE_JSON_LINES);
+    rb_json_line_result(s.out, result, 130, "interrupted");
+    assert_non_null(strstr(
+        s.text, "{\"type\":\"result\",\"run\":{\"id\":\"id1\",\"name\":\"demo\","
+                "\"status\":\"truncated\"},\"exit_code\":130,\"text\":\"interrupted\",\"phases\":"
+                "[{\"name\":\"one\",\"cluster\":{\"read\":{\"ops\":2660,"));
+    assert_int_equal(count(s.text, "\n"), 1);
 }
 
 int main(void)
@@ -145,6 +184,8 @@ int main(void)
         cmocka_unit_test(a_terminal_line_is_rewritten_and_cleared),
         cmocka_unit_test(quiet_says_nothing),
         cmocka_unit_test(json_lines_tell_each_window_and_event_once),
+        cmocka_unit_test(the_last_window_waits_for_the_end),
+        cmocka_unit_test(the_result_is_a_line_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
