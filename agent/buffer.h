@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "common/err.h"
 #include "common/rng.h"
 
 enum { RB_BUFFER_ALIGN = 4096 }; /* [bytes] */
@@ -16,6 +17,10 @@ static inline size_t rb_buffer_round(size_t size_bytes) /* up to RB_BUFFER_ALIGN
 /* Zeroed, page aligned, faulted in by the calling thread. Never NULL: out of memory aborts. */
 void *rb_buffer_new(size_t size_bytes);
 void rb_buffer_free(void *buffer, size_t size_bytes);
+
+/* The same in huge pages of the system's default size, to which *size_bytes is rounded up. NULL,
+ * RB_ERR_INPUT: the system has too few; says how many are missing. */
+void *rb_buffer_new_huge(size_t *size_bytes, rb_err_t *err);
 
 /* Incompressible data; size_bytes is a multiple of 8. */
 void rb_buffer_fill(void *buffer, size_t size_bytes, rb_rng_t *rng);

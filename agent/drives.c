@@ -142,6 +142,19 @@ static int find_uses(rb_block_graph_t *g, const char *path, rb_err_t *err)
 
 /* ---- identity ---- */
 
+char *rb_drive_block_path(const char *path)
+{
+    struct stat st;
+    char dir[64];
+    if (stat(path, &st) != 0 || !S_ISCHR(st.st_mode))
+        return rb_strdup(path);
+    snprintf(dir, sizeof(dir), "/sys/dev/char/%u:%u", major(st.st_rdev), minor(st.st_rdev));
+    RB_AUTO(rb_free_str) char *real = realpath(dir, NULL);
+    const char *name = real == NULL ? NULL : strrchr(real, '/');
+    bool namespace = name != NULL && strncmp(name, "/ng", 3) == 0;
+    return namespace ? rb_asprintf("/dev/nvme%s", name + 3) : rb_strdup(path);
+}
+
 static int find_device(const char *path, dev_t *ret_rdev, rb_err_t *err)
 {
     struct stat st;
@@ -159,9 +172,9 @@ static int find_device(const char *path, dev_t *ret_rdev, rb_err_t *err)
     return 0;
 }
 
-static int ask_sizes(rb_drive_t *drive, rb_err_t *err)
+static int ask_sizes(rb_drive_t *drive, const char *block, rb_err_t *err)
 {
-    RB_AUTO(close_fd) int fd = open(drive->path, O_RDONLY | O_CLOEXEC);
+    RB_AUTO(close_fd) int fd = open(block, O_RDONLY | O_CLOEXEC);
     int block_bytes = 0;
     if (fd < 0)
         return rb_err_errno(err, errno, "%s: open", drive->path);
@@ -200,17 +213,19 @@ static void ask_identity(rb_drive_t *drive, const char *dir)
 rb_drive_t *rb_drive_new(const char *path, rb_err_t *err)
 {
     RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_calloc(1, sizeof(*drive));
+    RB_AUTO(rb_free_str) char *block = rb_drive_block_path(path);
     drive->path = rb_strdup(path);
-    if (find_device(path, &drive->rdev, err) != 0 || ask_sizes(drive, err) != 0)
+    if (find_device(block, &drive->rdev, err) != 0 || ask_sizes(drive, block, err) != 0)
         return NULL;
     RB_AUTO(rb_block_graph_destroy) rb_block_graph_t *g = rb_block_graph_new(drive->rdev);
     if (g == NULL) {
         rb_err_set(err, RB_ERR_IO, "%s: /sys/dev/block does not describe it; mount sysfs", path);
         return NULL;
     }
-    if (find_uses(g, path, err) != 0)
+    if (find_uses(g, block, err) != 0)
         return NULL;
     ask_identity(drive, g->nodes[0].dir);
+    drive->read_only = rb_sysfs_number(g->nodes[0].dir, "ro") != 0;
     drive->nuses = g->nuses;
     drive->uses = RB_MOVE(g->uses);
     g->nuses = 0;
@@ -235,6 +250,7 @@ Rackbench__Drive *rb_drive_message(const rb_drive_t *drive)
     rb_guard_verdict_t verdict = rb_guard_judge(&(rb_guard_facts_t){.path = drive->path,
                                                                     .uses = drive->uses,
                                                                     .nuses = drive->nuses,
+                                                                    .read_only = drive->read_only,
                                                                     .write = true,
                                                                     .destructive = true,
                                                                     .allowed = true});

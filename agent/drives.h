@@ -18,12 +18,17 @@ typedef struct {
     char *serial;
     uint64_t size_bytes;
     uint32_t logical_block_bytes;
-    bool rotational;
+    bool rotational, read_only;
     size_t nuses;
     rb_use_t *uses; /* [nuses], as guard.h wants them */
 } rb_drive_t;
 
-/* Follows symbolic links. RB_ERR_INPUT: missing, not a block device, no medium; RB_ERR_IO: cannot
+/* The block device that path stands for: /dev/nvme0n1 for /dev/ng0n1, the character device of the
+ * same NVMe namespace; else path itself. Owned by the caller. */
+char *rb_drive_block_path(const char *path);
+
+/* Follows symbolic links, and an NVMe namespace's character device to its block device, whose uses
+ * it has. RB_ERR_INPUT: missing, not a block device, no medium; RB_ERR_IO: cannot
  * be opened or asked. */
 rb_drive_t *rb_drive_new(const char *path, rb_err_t *err);
 void rb_drive_destroy(rb_drive_t **drive);

@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "agent/backend/sync.h"
 #include "agent/backend/uring.h"
+#include "agent/backend/uring_cmd.h"
 #include "common/clock.h"
 
 /* FNV-1a: hosts of one plan draw different offsets. */
@@ -42,35 +44,100 @@ static int add_worker(rb_engine_t *e, const rb_worker_opts_t *o, rb_err_t *err)
     return 0;
 }
 
-static int add_job(rb_engine_t *e, uint32_t j, const char *host, rb_err_t *err)
+static const rb_backend_t *backend_of(const Rackbench__Job *job)
+{
+    switch (job->ioengine) {
+    case RACKBENCH__IOENGINE__KIND__io_uring:
+        return &rb_backend_uring;
+    case RACKBENCH__IOENGINE__KIND__sync:
+        return &rb_backend_sync;
+    case RACKBENCH__IOENGINE__KIND__io_uring_cmd:
+        return &rb_backend_uring_cmd;
+    case _RACKBENCH__IOENGINE__KIND_IS_INT_SIZE:
+        break;
+    }
+    rb_assert_failed("ioengine is one of its kinds", __FILE__, __LINE__);
+}
+
+static int use_subject(rb_engine_t *e, rb_worker_subject_t *s, const Rackbench__Job *job,
+                       rb_err_t *err)
+{
+    uint32_t ops = rb_block_ops(job);
+    s->used = true;
+    s->written |= (ops & RB_WORKER_CHANGES) != 0;
+    s->passthrough |= job->ioengine == RACKBENCH__IOENGINE__KIND__io_uring_cmd;
+    e->ncells += (size_t)__builtin_popcount(ops);
+    if (e->ncells > RB_MAX_CELLS)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "phase '%s': more than %d rows a window (jobs x drives x kinds of "
+                          "operation) on this host; split its jobs over several phases",
+                          e->phase->name, RB_MAX_CELLS);
+    return 0;
+}
+
+typedef struct {
+    uint32_t numjobs, ndrives; /* of the job on this host */
+    uint32_t ordinal;          /* of the worker's drive among them */
+} share_t;
+
+/* Which part of the job's rate the worker has, by rate_scope. */
+static void share_rate(const rb_engine_opts_t *opts, rb_worker_opts_t *o, share_t here)
+{
+    uint64_t on_host = (uint64_t)here.ordinal * here.numjobs + o->number;
+    o->rate_share = 1;
+    o->rate_index = 0;
+    switch (o->job->rate_scope) {
+    case RACKBENCH__RATE_SCOPE__KIND__worker:
+        break;
+    case RACKBENCH__RATE_SCOPE__KIND__drive:
+        o->rate_share = here.numjobs;
+        o->rate_index = o->number;
+        break;
+    case RACKBENCH__RATE_SCOPE__KIND__cluster:
+        if (opts->cluster_workers != NULL) {
+            o->rate_share = opts->cluster_workers[o->job_index];
+            o->rate_index = opts->first_worker[o->job_index] + on_host;
+            break;
+        }
+        __attribute__((fallthrough));
+    case RACKBENCH__RATE_SCOPE__KIND__host:
+        o->rate_share = (uint64_t)here.ndrives * here.numjobs;
+        o->rate_index = on_host;
+        break;
+    case _RACKBENCH__RATE_SCOPE__KIND_IS_INT_SIZE:
+        break;
+    }
+}
+
+static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_err_t *err)
 {
     const Rackbench__Job *job = e->phase->jobs[j];
     uint32_t numjobs = job->has_numjobs ? job->numjobs : 1;
+    uint32_t ndrives = 0, ordinal = 0;
+    for (size_t i = 0; i < e->nsubjects; i++)
+        ndrives += of_target(e, &e->subjects[i], job->target);
     for (size_t i = 0; i < e->nsubjects; i++) {
         rb_worker_subject_t *s = &e->subjects[i];
         if (!of_target(e, s, job->target))
             continue;
-        s->used = true;
-        s->written |= rb_block_writes(job);
-        e->ncells += (size_t)rb_block_reads(job) + (size_t)rb_block_writes(job);
-        if (e->ncells > RB_MAX_CELLS)
-            return rb_err_set(err, RB_ERR_INPUT,
-                              "phase '%s': more than %d rows a window (jobs x drives x reads and "
-                              "writes) on this host; split its jobs over several phases",
-                              e->phase->name, RB_MAX_CELLS);
+        if (use_subject(e, s, job, err) < 0)
+            return -1;
         rb_worker_opts_t o = {.crew = &e->crew,
                               .subject = s,
                               .job = job,
                               .cursor = &e->cursors[j * e->nsubjects + i],
-                              .backend = &rb_backend_uring,
+                              .backend = backend_of(job),
                               .job_index = j,
                               .interval_ns =
                                   e->plan->interval_ns > 0 ? e->plan->interval_ns : RB_NS_PER_S,
-                              .seed = e->plan->randseed ^ hash(host) ^
+                              .seed = e->plan->randseed ^ hash(opts->host) ^
                                       ((uint64_t)e->phase_index << 48) ^ ((uint64_t)j << 32) ^ i};
-        for (; o.number < numjobs; o.number++)
+        for (; o.number < numjobs; o.number++) {
+            share_rate(opts, &o, (share_t){numjobs, ndrives, ordinal});
             if (add_worker(e, &o, err) < 0)
                 return -1;
+        }
+        ordinal++;
     }
     return 0;
 }
@@ -99,7 +166,7 @@ rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err)
     copy_subjects(e, opts);
     e->cursors = rb_calloc(e->phase->n_jobs * e->nsubjects, sizeof(*e->cursors));
     for (uint32_t j = 0; j < e->phase->n_jobs; j++)
-        if (opts->jobs_here[j] && add_job(e, j, opts->host, err) < 0)
+        if (opts->jobs_here[j] && add_job(e, j, opts, err) < 0)
             return NULL;
     for (size_t i = 0; i < e->nsubjects; i++)
         if (e->subjects[i].used && e->subjects[i].at.needs_layout)
@@ -164,7 +231,7 @@ static int snapshot(rb_engine_t *e, snapshot_t when, rb_err_t *err)
     for (size_t i = 0; i < e->nsubjects; i++) {
         rb_worker_subject_t *s = &e->subjects[i];
         rb_kernel_stat_t *stat = when == SNAPSHOT_BEFORE ? &s->before : &s->after;
-        if (s->at.is_device && s->used && rb_kernel_stat_read(s->at.path, stat, err) < 0)
+        if (rb_worker_subject_counted(s) && rb_kernel_stat_read(s->at.path, stat, err) < 0)
             return -1;
     }
     return 0;
@@ -183,18 +250,20 @@ static void poll_preparing(rb_engine_t *e)
     }
 }
 
-/* The earliest I/O error of any worker is the phase's fault: those after it may follow from it. */
+/* The earliest error that ended a worker is the phase's fault: those after it may follow from it.
+ */
 static void find_fault(rb_engine_t *e)
 {
     const rb_worker_t *first = NULL;
     for (size_t i = 0; i < e->nworkers; i++) {
         const rb_worker_t *w = e->workers[i];
-        if (w->account.nerrors > 0 &&
-            (first == NULL || w->account.errors[0].at_ns < first->account.errors[0].at_ns))
+        const rb_worker_errors_t *errors = &w->account.errors;
+        if (errors->failed &&
+            (first == NULL || errors->fatal.at_ns < first->account.errors.fatal.at_ns))
             first = w;
     }
     if (first != NULL)
-        rb_engine_io_error(first, &first->account.errors[0], &e->fault);
+        rb_engine_io_error(first, &first->account.errors.fatal, &e->fault);
 }
 
 static void poll_armed(rb_engine_t *e)

@@ -9,12 +9,11 @@ static int64_t at_ns(const rb_engine_t *e, uint64_t local_ns)
     return rb_crew_to_common_ns(since_ns, e->crew.drift_ppb);
 }
 
-static const char *what_failed(const rb_worker_t *w, const rb_io_error_t *error, char *buf,
-                               size_t size)
+static const char *what_failed(const rb_io_error_t *error, char *buf, size_t size)
 {
     if (error->res < 0)
         return strerror(-error->res);
-    snprintf(buf, size, "only %" PRId32 " of %" PRIu64 " bytes", error->res, w->block.bs_bytes);
+    snprintf(buf, size, "only %" PRId32 " of %" PRIu32 " bytes", error->res, error->size_bytes);
     return buf;
 }
 
@@ -24,11 +23,11 @@ int rb_engine_io_error(const rb_worker_t *w, const rb_io_error_t *error, rb_err_
     char what[80], bs[RB_FMT_SIZE], offset[RB_FMT_SIZE];
     if (error->op == RB_OP_COUNT)
         return rb_err_set(err, RB_ERR_IO, "%s: submit I/O to %s: %s", w->o.backend->name, path,
-                          what_failed(w, error, what, sizeof(what)));
+                          what_failed(error, what, sizeof(what)));
     return rb_err_set(err, RB_ERR_IO, "%s %s at %s of %s: %s", rb_op_names[error->op],
-                      rb_fmt_bytes(bs, sizeof(bs), w->block.bs_bytes),
+                      rb_fmt_bytes(bs, sizeof(bs), error->size_bytes),
                       rb_fmt_bytes(offset, sizeof(offset), error->offset_bytes), path,
-                      what_failed(w, error, what, sizeof(what)));
+                      what_failed(error, what, sizeof(what)));
 }
 
 typedef struct {
@@ -74,9 +73,42 @@ static void emit_layout(const rb_engine_t *e, sink_t sink, const rb_worker_subje
     rb_hist_sparse_clear(&row.layout.service);
 }
 
+static const char *job_name(const rb_engine_t *e, const rb_worker_t *w)
+{
+    return e->phase->jobs[w->o.job_index]->name;
+}
+
+/* What is not as the plan would have it: once for each drive of a job, as its workers are alike. */
+static void emit_told(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
+{
+    char text[RB_MAX_TEXT];
+    for (uint32_t i = 0; w->o.number == 0 && i < w->told.n; i++) {
+        snprintf(text, sizeof(text), "job '%.60s' on %.170s: %s", job_name(e, w),
+                 w->o.subject->at.path, w->told.text[i]);
+        emit_event(e, sink, 0, "fallback", text);
+    }
+}
+
+static void emit_batched(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
+{
+    char text[RB_MAX_TEXT];
+    snprintf(text, sizeof(text),
+             "job '%.60s': a wait is for %" PRIu32 " completions, so the first of them are seen "
+             "late: latencies include that",
+             job_name(e, w), w->wait_min);
+    emit_event(e, sink, 0, "batched_reap", text);
+}
+
 static void emit_ready(const rb_engine_t *e, sink_t sink)
 {
     emit_drives(e, sink);
+    for (size_t i = 0; i < e->nworkers; i++) {
+        const rb_worker_t *w = e->workers[i];
+        bool first_of_job = i == 0 || e->workers[i - 1]->o.job_index != w->o.job_index;
+        emit_told(e, sink, w);
+        if (first_of_job && w->wait_min > 1)
+            emit_batched(e, sink, w);
+    }
     for (size_t i = 0; i < e->nsubjects; i++) {
         rb_worker_subject_t *s = &e->subjects[i];
         char text[RB_MAX_TEXT];
@@ -102,7 +134,7 @@ static void emit_worker(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
         .target = w->o.subject->at.target,
         .drive = w->o.subject->at.drive,
         .worker = w->o.number,
-        .first_due_at_ns = 0,
+        .first_due_at_ns = a->first_due_ns ? at_ns(e, a->first_due_ns) : 0,
         .first_submit_at_ns = a->first_submit_ns ? at_ns(e, a->first_submit_ns) : INT64_MIN,
         .done_at_ns = a->done_ns ? at_ns(e, a->done_ns) : 0,
         .end_at_ns = a->end_ns ? at_ns(e, a->end_ns) : 0,
@@ -130,18 +162,48 @@ static void emit_kernel(const rb_engine_t *e, sink_t sink, const rb_worker_subje
     sink.emit(sink.ctx, &row);
 }
 
+/* Where errors do not end the phase: how many of each kind there were. */
+static void emit_error_kinds(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
+{
+    char text[RB_MAX_TEXT];
+    for (uint32_t i = 0; i < w->account.errors.nkinds; i++) {
+        const rb_error_kind_t *kind = &w->account.errors.kinds[i];
+        if (kind->op == RB_OP_COUNT)
+            continue;
+        snprintf(text, sizeof(text), "%.300s: %" PRIu64 " x %s: %s", w->o.subject->at.path,
+                 kind->count, rb_op_names[kind->op],
+                 kind->res < 0 ? strerror(-kind->res) : "fewer bytes than asked for");
+        emit_event(e, sink, at_ns(e, w->account.end_ns), "io_errors", text);
+    }
+}
+
+static void emit_hung(const rb_engine_t *e, sink_t sink, rb_worker_t *w)
+{
+    char text[RB_MAX_TEXT];
+    for (const rb_hung_op_t *op; (op = rb_hung_take(&w->hung)) != NULL;) {
+        snprintf(text, sizeof(text),
+                 "%s of %" PRIu32 " bytes at offset %" PRIu64
+                 " of %.300s: not complete after %.1f s",
+                 rb_op_names[op->op], op->size_bytes, op->offset_bytes, w->o.subject->at.path,
+                 (double)op->age_ns / (double)RB_NS_PER_S);
+        emit_event(e, sink, at_ns(e, op->at_ns), "io_hung", text);
+    }
+}
+
 static void emit_worker_events(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
 {
     const rb_worker_account_t *a = &w->account;
     char text[RB_MAX_TEXT], what[80];
-    for (uint32_t i = 0; i < a->nerrors; i++) {
-        const rb_io_error_t *error = &a->errors[i];
-        snprintf(text, sizeof(text), "%s of %" PRIu64 " bytes at offset %" PRIu64 " of %.300s: %s",
-                 error->op < RB_OP_COUNT ? rb_op_names[error->op] : "submission", w->block.bs_bytes,
+    for (uint32_t i = 0; i < a->errors.nfirst; i++) {
+        const rb_io_error_t *error = &a->errors.first[i];
+        snprintf(text, sizeof(text), "%s of %" PRIu32 " bytes at offset %" PRIu64 " of %.300s: %s",
+                 error->op < RB_OP_COUNT ? rb_op_names[error->op] : "submission", error->size_bytes,
                  error->offset_bytes, w->o.subject->at.path,
-                 what_failed(w, error, what, sizeof(what)));
+                 what_failed(error, what, sizeof(what)));
         emit_event(e, sink, at_ns(e, error->at_ns), "io_error", text);
     }
+    if (a->errors.tolerated != 0)
+        emit_error_kinds(e, sink, w);
     if (a->cancelled == 0)
         return;
     snprintf(text, sizeof(text),
@@ -158,7 +220,7 @@ static void emit_last(const rb_engine_t *e, sink_t sink)
         emit_worker_events(e, sink, e->workers[i]);
     }
     for (size_t i = 0; i < e->nsubjects; i++)
-        if (e->subjects[i].at.is_device && e->subjects[i].used)
+        if (rb_worker_subject_counted(&e->subjects[i]))
             emit_kernel(e, sink, &e->subjects[i]);
 }
 
@@ -172,6 +234,8 @@ void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx)
     engine->told_ready = true;
     if (engine->state == RB_ENGINE_READY)
         return;
+    for (size_t i = 0; i < engine->nworkers; i++)
+        emit_hung(engine, sink, engine->workers[i]);
     rb_sampler_rows(engine->sampler, emit, ctx);
     if (engine->state == RB_ENGINE_DRAINED && !engine->told_last) {
         emit_last(engine, sink);

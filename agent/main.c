@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -138,6 +139,17 @@ static int check_args(args_t *a, int argc)
     return -1;
 }
 
+/* A file, a ring and an event a worker: what the host allows, not what the shell happened to set.
+ */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int signals(void)
 {
     sigset_t set;
@@ -163,6 +175,7 @@ int main(int argc, char **argv)
         rb_log_init("rackbench-agent", a.level);
         if (a.shell.allowances.embedded) /* the coordinator that started us is gone: so are we */
             prctl(PR_SET_PDEATHSIG, SIGTERM);
+        raise_file_limit();
         a.shell.signal_fd = signals();
         status = rb_shell_run(&a.shell, &err) == 0 ? RB_OK : (int)err.code;
         if (status != RB_OK)

@@ -84,7 +84,7 @@ static bool merge_cell(rb_sampler_t *s, size_t first, size_t end, const rb_windo
             continue;
         any = true;
         cell->ops += stat->ops;
-        cell->bytes += stat->ops * w->block.bs_bytes;
+        cell->bytes += stat->bytes;
         cell->errors += stat->errors;
         cell->inflight += stat->inflight;
         cell->oldest_inflight_ns = RB_MAX(cell->oldest_inflight_ns, stat->oldest_inflight_ns);

@@ -43,10 +43,11 @@ static void on_hello(rb_session_t *s, const rb_session_event_t *ev)
 {
     const Rackbench__Hello *hello = ev->message->hello;
     bool same = s->state != IDLE && strcmp(s->hello->hello->run_id, hello->run_id) == 0;
+    bool other_name = same && strcmp(s->hello->hello->host, hello->host) != 0;
     /* An orphan that still has I/O to drain is not free yet. */
     bool free_to_take =
         s->state == IDLE || (s->orphaned && s->state != ARMED && s->state != DRAINING);
-    if (!same && !free_to_take) {
+    if (other_name || (!same && !free_to_take)) {
         rb_session_answer_busy(s, ev->peer);
         return;
     }
@@ -111,8 +112,9 @@ static void on_load(rb_session_t *s, const Rackbench__Load *load)
     s->sink.load(s->sink.ctx, s->plan, s->hello->hello);
 }
 
-static void on_prepare(rb_session_t *s, uint32_t phase)
+static void on_prepare(rb_session_t *s, const Rackbench__Prepare *prepare)
 {
+    uint32_t phase = prepare->phase;
     if (s->has_phase && s->phase == phase) {
         if (s->state == READY)
             rb_session_answer_ready(s);
@@ -127,7 +129,7 @@ static void on_prepare(rb_session_t *s, uint32_t phase)
     s->phase = phase;
     s->fault = (rb_err_t){0};
     s->state = PREPARING;
-    s->sink.prepare(s->sink.ctx, phase);
+    s->sink.prepare(s->sink.ctx, prepare);
 }
 
 static void on_arm(rb_session_t *s, const Rackbench__Arm *arm)
@@ -177,7 +179,7 @@ static void on_command(rb_session_t *s, const rb_session_event_t *ev)
         on_load(s, msg->load);
         break;
     case RACKBENCH__TO_AGENT__BODY_PREPARE:
-        on_prepare(s, msg->prepare->phase);
+        on_prepare(s, msg->prepare);
         break;
     case RACKBENCH__TO_AGENT__BODY_ARM:
         on_arm(s, msg->arm);
@@ -205,6 +207,14 @@ static void on_message(rb_session_t *s, const rb_session_event_t *ev)
         on_hello(s, ev);
     else if (s->state != IDLE && strcmp(ev->peer, s->peer) == 0)
         on_command(s, ev);
+    else if (s->state == IDLE && ev->message->body_case == RACKBENCH__TO_AGENT__BODY_BEAT)
+        rb_session_answer_beat(s, ev); /* whoever believes to own us learns that we started anew */
+}
+
+void rb_session_leave(rb_session_t *s, const char *reason)
+{
+    if (s->state != IDLE)
+        rb_session_answer_leaving(s, reason);
 }
 
 /* ---- what the shell reports ---- */

@@ -27,7 +27,7 @@ typedef struct {
     void (*send_row)(void *ctx, const char *peer, const void *row, size_t size);
     /* Answered later by the LOADED event. The plan is borrowed until release. */
     void (*load)(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello);
-    void (*prepare)(void *ctx, uint32_t phase); /* READY or FAILED event */
+    void (*prepare)(void *ctx, const Rackbench__Prepare *prepare); /* READY or FAILED event */
     void (*arm)(void *ctx, uint64_t t0_ns, int64_t drift_ppb);
     void (*stop)(void *ctx, uint64_t te_ns); /* DRAINED (or FAILED) event */
     /* CLEANED event */
@@ -70,6 +70,9 @@ rb_session_t *rb_session_new(const rb_session_sink_t *sink, const Rackbench__Inv
 void rb_session_destroy(rb_session_t **session);
 
 void rb_session_step(rb_session_t *session, const rb_session_event_t *event);
+
+/* Tells the owner, if there is one, that this agent is being ended. */
+void rb_session_leave(rb_session_t *session, const char *reason);
 
 /* When the next TICK is due [agent's clock, ns]; UINT64_MAX: not until something else happens. */
 uint64_t rb_session_deadline_ns(const rb_session_t *session);

@@ -110,3 +110,10 @@ void rb_session_join(rb_session_t *s)
     join.name = (char *)(uintptr_t)s->join_name;
     ANSWER(s, NULL, JOIN, join, &join);
 }
+
+void rb_session_answer_leaving(rb_session_t *s, const char *reason)
+{
+    Rackbench__Leaving leaving = RACKBENCH__LEAVING__INIT;
+    leaving.reason = (char *)(uintptr_t)reason;
+    ANSWER(s, s->peer, LEAVING, leaving, &leaving);
+}

@@ -45,4 +45,5 @@ void rb_session_answer_armed(rb_session_t *s);
 void rb_session_answer_failed(rb_session_t *s);
 void rb_session_answer_drained(rb_session_t *s);
 void rb_session_answer_cleaned(rb_session_t *s, const Rackbench__Cleaned *cleaned);
+void rb_session_answer_leaving(rb_session_t *s, const char *reason);
 void rb_session_join(rb_session_t *s);

@@ -23,7 +23,7 @@ typedef struct {
     rb_targets_t *targets;
     rb_engine_t *engine;
     rb_engine_state_t engine_state; /* as last told to the session */
-    uint64_t next_progress_ns;
+    uint64_t next_progress_ns, next_warning_ns;
     /* Events that a step asked for, to be delivered after it. */
     bool has_loaded, has_cleaned, has_failed;
     rb_err_t load_fault, clean_fault, prepare_fault;
@@ -89,8 +89,9 @@ static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__H
     sh->has_loaded = true;
 }
 
-static rb_engine_t *start_engine(shell_t *sh, uint32_t phase, rb_err_t *err)
+static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare, rb_err_t *err)
 {
+    uint32_t phase = prepare->phase;
     const Rackbench__Phase *p = sh->plan->phases[phase];
     const rb_subject_t *subjects;
     size_t n;
@@ -105,16 +106,20 @@ static rb_engine_t *start_engine(shell_t *sh, uint32_t phase, rb_err_t *err)
                              .subjects = subjects,
                              .nsubjects = n,
                              .jobs_here = here};
+    if (prepare->n_cluster_workers == p->n_jobs && prepare->n_first_worker == p->n_jobs) {
+        opts.cluster_workers = prepare->cluster_workers;
+        opts.first_worker = prepare->first_worker;
+    }
     return rb_engine_new(&opts, err);
 }
 
-static void sink_prepare(void *ctx, uint32_t phase)
+static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
     shell_t *sh = ctx;
     rb_engine_destroy(&sh->engine);
     sh->engine_state = RB_ENGINE_PREPARING;
     sh->prepare_fault = (rb_err_t){0};
-    sh->engine = start_engine(sh, phase, &sh->prepare_fault);
+    sh->engine = start_engine(sh, prepare, &sh->prepare_fault);
     sh->has_failed = sh->engine == NULL;
 }
 
@@ -287,7 +292,10 @@ static void answer_stranger(shell_t *sh, const char *peer, const rb_err_t *err)
     busy.run_id = (char *)(uintptr_t) "(a frame that was not understood)";
     msg.body_case = RACKBENCH__TO_COORDINATOR__BODY_BUSY;
     msg.busy = &busy;
-    rb_log_warn("frame from '%s' refused: %s", peer, err->text);
+    uint64_t now_ns = rb_clock_now_ns();
+    if (now_ns >= sh->next_warning_ns) /* a flood of garbage must not fill the log */
+        rb_log_warn("frame from '%s' refused: %s", peer, err->text);
+    sh->next_warning_ns = RB_MAX(sh->next_warning_ns, now_ns + RB_NS_PER_S);
     sink_send(sh, peer, &msg);
 }
 
@@ -358,6 +366,7 @@ int rb_shell_run(const rb_shell_opts_t *opts, rb_err_t *err)
     rb_log_info("%s %s", opts->link.join != NULL ? "dialling" : "listening on",
                 rb_link_endpoint(sh.link));
     serve(&sh);
+    rb_session_leave(sh.session, "it was told to end (SIGTERM or SIGINT)");
     rb_session_destroy(&sh.session);
     rb_inventory_destroy(&sh.inventory);
     free(sh.host);

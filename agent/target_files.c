@@ -118,6 +118,12 @@ int rb_file_look(rb_subject_t *subject, rb_err_t *err)
         return errno == ENOENT ? 0 : rb_err_errno(err, errno, "%s", subject->path);
     if (!S_ISREG(st.st_mode))
         return rb_err_set(err, RB_ERR_INPUT, "%s is not a regular file; remove it", subject->path);
+    /* A second name or a foreign owner: its content may be somebody's. */
+    if (st.st_nlink != 1 || st.st_uid != geteuid())
+        return rb_err_set(
+            err, RB_ERR_INPUT,
+            "%s %s; it may hold somebody's data: remove it or choose another directory",
+            subject->path, st.st_nlink != 1 ? "has other hard links" : "belongs to another user");
     subject->needs_layout = (uint64_t)st.st_size < subject->size_bytes;
     return 0;
 }

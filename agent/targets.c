@@ -45,6 +45,8 @@ static load_t load_of_job(const Rackbench__Job *job)
     case RACKBENCH__RW__MODE__randwrite:
     case RACKBENCH__RW__MODE__rw:
     case RACKBENCH__RW__MODE__randrw:
+    case RACKBENCH__RW__MODE__trim:
+    case RACKBENCH__RW__MODE__randtrim:
     case _RACKBENCH__RW__MODE_IS_INT_SIZE:
         break;
     }
@@ -68,17 +70,22 @@ static load_t load_in_plan(const Rackbench__Plan *plan, const char *target)
     return load;
 }
 
+static bool is_device(const char *path, dev_t rdev)
+{
+    RB_AUTO(rb_free_str) char *block = rb_drive_block_path(path);
+    struct stat st;
+    return stat(block, &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == rdev;
+}
+
 /* By device, not by name: a link into an allowed directory allows nothing more. */
 static bool is_allowed(const rb_allowances_t *allowances, dev_t rdev)
 {
     bool allowed = false;
     for (size_t i = 0; !allowed && i < allowances->nallow_devices; i++) {
         glob_t found;
-        struct stat st;
         if (glob(allowances->allow_devices[i], GLOB_NOSORT, NULL, &found) == 0)
             for (size_t j = 0; !allowed && j < found.gl_pathc; j++)
-                allowed =
-                    stat(found.gl_pathv[j], &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == rdev;
+                allowed = is_device(found.gl_pathv[j], rdev);
         globfree(&found);
     }
     return allowed;
@@ -91,6 +98,7 @@ static rb_guard_verdict_t judge(const rb_targets_t *t, const rb_drive_t *drive, 
         .path = drive->path,
         .uses = drive->uses,
         .nuses = drive->nuses,
+        .read_only = drive->read_only,
         .write = load_in_phase(phase, target) == WRITTEN,
         .destructive = phase->destructive,
         .allowed = is_allowed(t->allowances, drive->rdev),

@@ -1,43 +1,64 @@
 #include "agent/worker.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "agent/buffer.h"
-
-static uint32_t ops_of(const Rackbench__Job *job)
-{
-    return (rb_block_reads(job) ? 1u << RB_OP_READ : 0) |
-           (rb_block_writes(job) ? 1u << RB_OP_WRITE : 0);
-}
+#include "common/cpu_list.h"
 
 /* How much the worker does at most. */
 static int set_limit(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
+    w->counted = job->bssplit != NULL || rb_block_ops(job) & 1u << RB_OP_SYNC;
     w->limit_ops = job->number_ios > 0 ? job->number_ios : UINT64_MAX;
-    if (job->io_size_bytes > 0)
-        w->limit_ops = RB_MIN(w->limit_ops, job->io_size_bytes / w->block.bs_bytes);
-    if (w->limit_ops == 0)
+    w->limit_bytes = job->io_size_bytes > 0 ? job->io_size_bytes : UINT64_MAX;
+    bool none = w->limit_ops == UINT64_MAX && w->limit_bytes == UINT64_MAX;
+    if (none && w->runtime_ns == 0 && !w->block.once)
+        w->limit_bytes = w->block.nblocks * w->block.bs_bytes;
+    if (w->limit_bytes < w->block.bs_bytes)
         return rb_err_set(err, RB_ERR_INPUT, "job '%s': io_size is less than one bs; raise it",
                           job->name);
-    if (w->limit_ops == UINT64_MAX && w->runtime_ns == 0 && !w->block.once)
-        w->limit_ops = w->block.nblocks;
+    if (!w->counted && w->limit_bytes < UINT64_MAX)
+        w->limit_ops = RB_MIN(w->limit_ops, w->limit_bytes / w->block.bs_bytes);
     w->left_ops = w->limit_ops;
+    w->left_bytes = w->limit_bytes;
+    return 0;
+}
+
+static int set_depth(rb_worker_t *w, rb_err_t *err)
+{
+    const Rackbench__Job *job = w->o.job;
+    uint32_t most = w->o.backend->max_iodepth;
+    w->iodepth = job->has_iodepth ? job->iodepth : 1;
+    if (w->iodepth > 1 && most == 1)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "job '%s': ioengine: %s does one operation at a time; set iodepth: 1 and "
+                          "raise numjobs for more",
+                          job->name, w->o.backend->name);
+    if (w->iodepth < 1 || w->iodepth > most)
+        return rb_err_set(err, RB_ERR_INPUT, "job '%s': iodepth %u is not in 1 to %u", job->name,
+                          w->iodepth, most);
+    w->wait_min = RB_MAX(job->iodepth_batch_complete_min, 1u);
+    if (w->wait_min > w->iodepth)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "job '%s': iodepth_batch_complete_min %u is more than its iodepth %u; "
+                          "lower it",
+                          job->name, w->wait_min, w->iodepth);
     return 0;
 }
 
 static int set_up(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
-    w->iodepth = job->has_iodepth ? job->iodepth : 1;
     w->ramp_ns = job->ramp_time_ns;
     w->runtime_ns = job->runtime_ns;
-    w->open_loop = job->rate_iops > 0;
-    if (w->iodepth < 1 || w->iodepth > RB_MAX_IODEPTH)
-        return rb_err_set(err, RB_ERR_INPUT, "job '%s': iodepth %u is not in 1 to %d", job->name,
-                          w->iodepth, RB_MAX_IODEPTH);
+    w->open_loop = job->rate_iops > 0 || job->rate_bytes > 0;
+    w->account.errors.tolerated = rb_worker_errors_tolerated(job);
+    if (set_depth(w, err) < 0)
+        return -1;
     bool bounded = w->runtime_ns > 0 || job->io_size_bytes > 0 || job->number_ios > 0;
     rb_block_opts_t block = {.job = job,
                              .subject = &w->o.subject->at,
@@ -71,6 +92,7 @@ void rb_worker_destroy(rb_worker_t **worker)
         return;
     rb_worker_release(w);
     rb_windows_clear(&w->windows);
+    rb_hung_clear(&w->hung);
     rb_buffer_free(w->turn, sizeof(*w->turn));
     free(w->slots);
     free(w->free);
@@ -85,17 +107,40 @@ static void make_slots(rb_worker_t *w)
     w->nfree = w->iodepth;
     for (uint32_t i = 0; i < w->iodepth; i++)
         w->free[i] = w->iodepth - 1 - i;
+    rb_hung_init(&w->hung, w->iodepth);
+}
+
+static bool allows_fallback(const Rackbench__Job *job)
+{
+    return job->fallback == RACKBENCH__FALLBACK__KIND__allow;
+}
+
+static int take_memory(rb_worker_t *w, rb_err_t *err)
+{
+    const Rackbench__Job *job = w->o.job;
+    if (job->iomem == RACKBENCH__IOMEM__KIND__mmaphuge) {
+        rb_backend_opts_t o = {.fallback = allows_fallback(job), .told = &w->told};
+        w->buffers = rb_buffer_new_huge(&w->buffers_bytes, err);
+        if (w->buffers != NULL)
+            return 0;
+        rb_err_t why = *err;
+        if (rb_backend_refuse(&o, why.text, "set iomem: mmap", "normal pages", err) < 0)
+            return -1;
+    }
+    w->buffers = rb_buffer_new(w->buffers_bytes);
+    return 0;
 }
 
 /* Reads land in buffers of their own: what is written must stay incompressible. */
-static void make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT])
+static int make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT], rb_err_t *err)
 {
-    uint32_t ops = ops_of(w->o.job);
+    uint32_t ops = rb_block_ops(w->o.job) & (1u << RB_OP_READ | 1u << RB_OP_WRITE);
     size_t each_bytes;
     w->stride_bytes = rb_buffer_round(w->block.bs_bytes);
     each_bytes = w->iodepth * w->stride_bytes;
     w->buffers_bytes = each_bytes * (size_t)__builtin_popcount(ops);
-    w->buffers = rb_buffer_new(w->buffers_bytes);
+    if (w->buffers_bytes > 0 && take_memory(w, err) < 0)
+        return -1;
     uint8_t *at = w->buffers;
     for (int op = 0; op < RB_OP_COUNT; op++) {
         ret_buffers[op] = ops & 1u << op ? at : NULL;
@@ -107,28 +152,48 @@ static void make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT])
         rb_rng_seed(&rng, w->o.seed, w->o.number, 2);
         rb_buffer_fill(w->write_buffers, each_bytes, &rng);
     }
+    return 0;
+}
+
+static int open_backend(rb_worker_t *w, rb_err_t *err)
+{
+    const Rackbench__Job *job = w->o.job;
+    const rb_worker_subject_t *s = w->o.subject;
+    rb_backend_opts_t opts = {.fd = w->fd,
+                              .kind = s->at.is_device ? RB_TARGET_DEVICE : RB_TARGET_FILE,
+                              .nowait_refused = atomic_load(&s->iowq),
+                              .iodepth = w->iodepth,
+                              .ops = rb_block_ops(job),
+                              .max_bytes = (uint32_t)w->block.bs_bytes,
+                              .hipri = job->hipri,
+                              .sqthread_poll = job->sqthread_poll,
+                              .fallback = allows_fallback(job),
+                              .told = &w->told};
+    if (make_buffers(w, opts.buffers, err) < 0)
+        return -1;
+    opts.stride_bytes = w->stride_bytes;
+    w->io = w->o.backend->open(&opts, err);
+    return w->io == NULL ? -1 : 0;
 }
 
 int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
-    rb_open_mode_t mode = rb_block_writes(job) ? RB_OPEN_WRITE : RB_OPEN_READ;
+    uint32_t ops = rb_block_ops(job);
+    rb_open_mode_t mode = ops & RB_WORKER_CHANGES ? RB_OPEN_WRITE : RB_OPEN_READ;
     rb_open_cache_t cache = !job->has_direct || job->direct ? RB_OPEN_DIRECT : RB_OPEN_BUFFERED;
     if (rb_worker_subject_prepare(w->o.subject, w->o.crew, w->o.seed, err) < 0)
         return -1;
     w->fd = rb_worker_subject_open(w->o.subject, mode, cache, err);
     if (w->fd < 0)
         return -1;
-    rb_backend_opts_t opts = {
-        .fd = w->fd, .iodepth = w->iodepth, .bs_bytes = (uint32_t)w->block.bs_bytes};
     make_slots(w);
-    make_buffers(w, opts.buffers);
-    opts.stride_bytes = w->stride_bytes;
-    rb_windows_init(&w->windows, ops_of(job));
+    rb_windows_init(&w->windows, ops);
     w->turn = rb_buffer_new(sizeof(*w->turn));
     rb_hist_clear(w->turn);
-    w->io = w->o.backend->open(&opts, err);
-    return w->io == NULL ? rb_err_wrap(err, "job '%s' on %s", job->name, w->o.subject->at.path) : 0;
+    if (open_backend(w, err) < 0)
+        return rb_err_wrap(err, "job '%s' on %s", job->name, w->o.subject->at.path);
+    return 0;
 }
 
 void rb_worker_release(rb_worker_t *w)
@@ -143,13 +208,36 @@ void rb_worker_release(rb_worker_t *w)
     w->buffers = NULL;
 }
 
+/* To the job's cpus_allowed; before any memory is touched, so that it lies near them. */
+static int pin(const rb_worker_t *w, rb_err_t *err)
+{
+    rb_cpu_list_t list;
+    cpu_set_t set;
+    if (w->o.job->cpus_allowed == NULL)
+        return 0;
+    if (rb_cpu_list_parse(w->o.job->cpus_allowed, &list, err) != 0)
+        return rb_err_wrap(err, "job '%s': cpus_allowed", w->o.job->name);
+    CPU_ZERO(&set);
+    for (uint32_t i = 0; i < list.n; i++)
+        CPU_SET(list.cpu[i], &set);
+    int rc = pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+    return rc == 0 ? 0
+                   : rb_err_set(err, RB_ERR_INPUT,
+                                "job '%s': cpus_allowed: %s: this host has none of them",
+                                w->o.job->name, w->o.job->cpus_allowed);
+}
+
 static void *thread_main(void *arg)
 {
     rb_worker_t *w = arg;
     rb_err_t err;
     /* Else each timed wait may end 50 us late. */
     prctl(PR_SET_TIMERSLACK, 1);
-    if (rb_worker_prepare(w, &err) < 0) {
+    while (sem_wait(&w->o.crew->preparing) != 0) /* a signal */
+        ;
+    int rc = pin(w, &err) == 0 ? rb_worker_prepare(w, &err) : -1;
+    sem_post(&w->o.crew->preparing);
+    if (rc < 0) {
         rb_crew_fail(w->o.crew, &err);
     } else {
         atomic_fetch_add(&w->o.crew->prepared, 1);

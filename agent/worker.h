@@ -7,39 +7,28 @@
  */
 #pragma once
 
+#include "agent/backend/backend.h"
 #include "agent/pace.h"
+#include "agent/worker_error.h"
+#include "agent/worker_hung.h"
 #include "agent/worker_subject.h"
 #include "agent/worker_window.h"
 #include "agent/workload/block.h"
 
 enum {
-    RB_MAX_IO_ERRORS = 10, /* that one worker tells in full */
-    RB_STOP_POLL_MS = 50,  /* longest time a worker is blocked without looking at stop_ns */
-    RB_DRAIN_S = 30        /* after Te: what is still in flight then is cancelled */
+    RB_STOP_POLL_MS = 50, /* longest time a worker is blocked without looking at stop_ns */
+    RB_DRAIN_S = 30       /* after Te: what is still in flight then is cancelled */
 };
-
-typedef struct {
-    uint64_t due_ns, submit_ns; /* submit_ns 0: free; due_ns of a free one: its last reap */
-    uint64_t offset_bytes;
-    rb_op_t op;
-} rb_slot_t;
-
-typedef struct {
-    uint64_t at_ns, offset_bytes;
-    rb_op_t op; /* RB_OP_COUNT: the backend itself */
-    int32_t res;
-} rb_io_error_t;
 
 /* What the WORKER row says; times are of this host's clock, 0 = never. */
 typedef struct {
-    uint64_t first_submit_ns, done_ns, end_ns;
+    uint64_t first_due_ns, first_submit_ns, done_ns, end_ns;
     uint64_t unfinished, oldest_unfinished_ns;
     uint64_t cpu_ns, wall_ns;
     uint64_t offered_ops;
     bool finished;
     uint64_t cancelled; /* in flight RB_DRAIN_S after Te */
-    rb_io_error_t errors[RB_MAX_IO_ERRORS];
-    uint32_t nerrors;
+    rb_worker_errors_t errors;
 } rb_worker_account_t;
 
 typedef struct {
@@ -50,6 +39,7 @@ typedef struct {
     const rb_backend_t *backend;
     uint32_t job_index, number; /* in the phase; of numjobs */
     uint64_t interval_ns, seed;
+    uint64_t rate_share, rate_index; /* workers that split the job's rate, and which one this is */
 } rb_worker_opts_t;
 
 typedef struct {
@@ -65,11 +55,12 @@ typedef struct {
     rb_slot_t *slots; /* [iodepth] */
     uint32_t *free;   /* [iodepth]; the first nfree are slots in no use */
     uint32_t iodepth, nfree, inflight, queued;
+    uint32_t wait_min; /* completions that a wait is for */
     bool open_loop, submitting, filling, behind, broken, cancelled;
-    uint64_t left_ops, sequence;
+    bool counted; /* SYNCs or unequal sizes: limits are counted operation by operation */
+    uint64_t left_ops, left_bytes, sequence;
     rb_pace_t pace;
     rb_io_t ios[RB_BATCH];
-    rb_done_t done[RB_BATCH];
     uint64_t due[RB_BATCH];
     uint8_t *write_buffers;
     uint64_t turn_start_ns; /* last reap; 0: in the wait */
@@ -83,18 +74,26 @@ typedef struct {
     uint64_t main_start_ns, cpu_start_ns;
 
     rb_windows_t windows;
-    rb_hist_t *turn; /* of MAIN [ns]: from one reap to the next, or to the wait before it: how late
-                      * a completion may be seen */
+    rb_window_t *win; /* the one being filled */
+    rb_hist_t *turn;  /* of MAIN [ns]: from one reap to the next, or to the wait before it: how late
+                       * a completion may be seen */
     rb_worker_account_t account;
+    rb_hung_t hung;
+    rb_told_t told; /* alternatives taken in PREPARE */
 
     size_t stride_bytes, buffers_bytes;
     uint8_t *buffers;
-    uint64_t limit_ops; /* by io_size, number_ios or one pass of the region; UINT64_MAX: none */
+    /* By number_ios, io_size or one pass of the region; UINT64_MAX: none. Of equal sizes and
+     * without SYNCs limit_ops says it all. */
+    uint64_t limit_ops, limit_bytes;
     uint64_t ramp_ns, runtime_ns; /* as planned; runtime 0: none */
     int fd;
 } rb_worker_t;
 
-/* RB_ERR_INPUT: the job does not fit the subject. Starts nothing. */
+/* Of rb_block_ops: those that change data. */
+#define RB_WORKER_CHANGES (1u << RB_OP_WRITE | 1u << RB_OP_TRIM)
+
+/* RB_ERR_INPUT: the job does not fit the subject or the backend. Starts nothing. */
 rb_worker_t *rb_worker_new(const rb_worker_opts_t *opts, rb_err_t *err);
 /* The thread has ended or was never started. */
 void rb_worker_destroy(rb_worker_t **worker);

@@ -11,6 +11,7 @@ void rb_crew_init(rb_crew_t *crew)
     pthread_mutex_init(&crew->mutex, NULL);
     pthread_cond_init(&crew->changed, NULL);
     atomic_store(&crew->stop_ns, UINT64_MAX);
+    sem_init(&crew->preparing, 0, RB_PREPARE_AT_ONCE);
 }
 
 void rb_crew_clear(rb_crew_t *crew)
@@ -18,6 +19,7 @@ void rb_crew_clear(rb_crew_t *crew)
     close(crew->event_fd);
     pthread_cond_destroy(&crew->changed);
     pthread_mutex_destroy(&crew->mutex);
+    sem_destroy(&crew->preparing);
 }
 
 void rb_crew_notify(rb_crew_t *crew)

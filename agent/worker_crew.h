@@ -6,14 +6,20 @@
 #pragma once
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 
 #include "common/err.h"
+
+/* Hundreds of workers that lay out and fault in memory at once would leave the main thread no turn
+ * to answer the coordinator; drives are still laid out side by side. */
+enum { RB_PREPARE_AT_ONCE = 16 };
 
 typedef struct {
     int event_fd; /* readable: something changed */
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* armed or give_up */
+    sem_t preparing;        /* how many workers may prepare at the same time */
     bool armed;             /* under mutex, as the next two */
     uint64_t t0_ns;
     int64_t drift_ppb;

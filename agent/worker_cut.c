@@ -26,6 +26,7 @@ static void set_next_cut(rb_worker_t *w)
 static void open_window(rb_worker_t *w)
 {
     rb_window_t *win = rb_windows_current(&w->windows);
+    w->win = win;
     win->part = w->part;
     win->index = w->index;
     win->span = 1;
@@ -92,7 +93,7 @@ static void change_part(rb_worker_t *w, rb_part_t part, uint64_t at_ns)
 
 static void close_window(rb_worker_t *w, uint64_t now_ns)
 {
-    rb_window_t *win = rb_windows_current(&w->windows);
+    rb_window_t *win = w->win;
     for (uint32_t i = 0; i < w->iodepth; i++) {
         const rb_slot_t *s = &w->slots[i];
         if (s->submit_ns == 0)
@@ -108,6 +109,8 @@ static void close_window(rb_worker_t *w, uint64_t now_ns)
 
 void rb_worker_cut(rb_worker_t *w, uint64_t now_ns)
 {
+    if (rb_hung_look(&w->hung, w->slots, now_ns) > 0)
+        rb_crew_notify(w->o.crew);
     while (now_ns >= w->cut_ns) {
         uint64_t at_ns = w->cut_ns;
         rb_part_t part = part_at(w, at_ns);
@@ -117,10 +120,10 @@ void rb_worker_cut(rb_worker_t *w, uint64_t now_ns)
         }
         bool closes = part != w->part || rb_windows_room(&w->windows, w->part);
         if (closes) {
-            rb_windows_current(&w->windows)->running = w->part != RB_PART_DRAINED;
+            w->win->running = w->part != RB_PART_DRAINED;
             close_window(w, now_ns);
         } else {
-            rb_windows_current(&w->windows)->span++;
+            w->win->span++;
         }
         if (part != w->part)
             change_part(w, part, at_ns);
@@ -142,6 +145,6 @@ void rb_worker_last_cut(rb_worker_t *w, uint64_t now_ns)
 {
     if (w->part == RB_PART_MAIN)
         main_ends(w, now_ns);
-    rb_windows_current(&w->windows)->running = false;
+    w->win->running = false;
     close_window(w, now_ns);
 }

@@ -1,9 +1,12 @@
 #include <errno.h>
 
+#include "agent/backend/uring.h"
+#include "agent/backend/uring_hot.h"
 #include "agent/buffer.h"
 #include "agent/worker_cut.h"
 #include "common/clock.h"
 
+#define INLINE      static inline __attribute__((always_inline))
 #define SPIN_NS     (200 * RB_NS_PER_US) /* before T0: a sleeper wakes up some 50 us late */
 #define MAX_WAIT_NS (RB_STOP_POLL_MS * RB_NS_PER_MS)
 
@@ -14,132 +17,195 @@ static void stop_submitting(rb_worker_t *w, uint64_t now_ns)
     w->submitting = false;
 }
 
-/* An error ends this worker and, through stop_ns, all of this host. */
+/* Unless the job tolerates it, an error ends this worker and, through stop_ns, all of this host. */
 static void note_error(rb_worker_t *w, const rb_io_error_t *error)
 {
-    rb_worker_account_t *a = &w->account;
-    if (a->nerrors < RB_MAX_IO_ERRORS)
-        a->errors[a->nerrors++] = *error;
+    if (!rb_worker_errors_add(&w->account.errors, error))
+        return;
     stop_submitting(w, error->at_ns);
     rb_crew_stop(w->o.crew, error->at_ns);
 }
 
-static void io_failed(rb_worker_t *w, const rb_slot_t *slot, int32_t res, uint64_t now_ns)
+INLINE void succeeded(rb_op_stat_t *stat, const rb_slot_t *slot, uint64_t now_ns)
 {
-    if (w->cancelled && res == -ECANCELED)
-        return;
-    rb_windows_current(&w->windows)->ops[slot->op]->errors++;
-    note_error(w, &(rb_io_error_t){now_ns, slot->offset_bytes, slot->op, res});
+    stat->ops++;
+    stat->bytes += slot->size_bytes;
+    rb_hist_record(&stat->service, now_ns - slot->submit_ns);
+    rb_hist_record(&stat->response, now_ns - slot->due_ns);
 }
 
-static inline void account(rb_worker_t *w, uint32_t n, uint64_t now_ns)
+/* A TRIM that went well, or any operation that did not. */
+static __attribute__((noinline)) void other_result(rb_worker_t *w, const rb_slot_t *slot,
+                                                   int32_t res, uint64_t now_ns)
 {
-    rb_window_t *win = rb_windows_current(&w->windows);
+    rb_op_stat_t *stat = w->win->ops[slot->op];
+    if (slot->op == RB_OP_TRIM && res == 0) {
+        succeeded(stat, slot, now_ns);
+        return;
+    }
+    if (w->cancelled && res == -ECANCELED)
+        return;
+    stat->errors++;
+    note_error(w, &(rb_io_error_t){now_ns, slot->offset_bytes, slot->size_bytes, slot->op, res});
+}
+
+INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns)
+{
+    rb_op_stat_t *const *stats = w->win->ops;
+    rb_slot_t *slots = w->slots;
+    uint32_t *freed = w->free + w->nfree;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t index = w->done[i].slot;
-        rb_slot_t *slot = &w->slots[index];
-        if (w->done[i].res == (int32_t)w->block.bs_bytes) {
-            rb_op_stat_t *stat = win->ops[slot->op];
-            stat->ops++;
-            rb_hist_record(&stat->service, now_ns - slot->submit_ns);
-            rb_hist_record(&stat->response, now_ns - slot->due_ns);
-        } else {
-            io_failed(w, slot, w->done[i].res, now_ns);
-        }
+        uint32_t index = (uint32_t)done[i].slot;
+        rb_slot_t *slot = &slots[index];
+        if (done[i].res == (int32_t)slot->size_bytes)
+            succeeded(stats[slot->op], slot, now_ns);
+        else
+            other_result(w, slot, done[i].res, now_ns);
         slot->submit_ns = 0;
         slot->due_ns = now_ns;
-        w->free[w->nfree++] = index;
+        freed[i] = index;
     }
+    w->nfree += n;
     w->inflight -= n;
     if (n > 0)
         w->account.done_ns = now_ns;
 }
 
-/* Takes the next batch from the workload into free slots. */
-static inline void fill(rb_worker_t *w, uint64_t now_ns)
+/* How many of the batch come before number_ios or io_size is reached; SYNCs count for neither. */
+static uint32_t within_limits(rb_worker_t *w, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const rb_io_t *io = &w->ios[i];
+        if (io->op == RB_OP_SYNC)
+            continue;
+        if (w->left_ops == 0 || w->left_bytes == 0)
+            return i;
+        w->left_ops--;
+        w->left_bytes -= RB_MIN((uint64_t)io->size_bytes, w->left_bytes);
+    }
+    return n;
+}
+
+/* From the workload, up to n; fewer: there is no more to do. */
+INLINE uint32_t next(rb_worker_t *w, uint32_t n)
+{
+    uint32_t got;
+    if (w->counted)
+        return within_limits(w, w->load->next(&w->block, w->ios, n));
+    got = w->load->next(&w->block, w->ios, n > w->left_ops ? (uint32_t)w->left_ops : n);
+    w->left_ops -= got;
+    return got;
+}
+
+static void fill_buffers(rb_worker_t *w, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const rb_io_t *io = &w->ios[i];
+        uint32_t slot = w->free[w->nfree + i];
+        if (io->op == RB_OP_WRITE)
+            rb_buffer_stamp(w->write_buffers + slot * w->stride_bytes, io->size_bytes,
+                            io->offset_bytes, w->sequence++);
+    }
+}
+
+/* Takes the next batch from the workload; its slots learn of it in `stamp`. */
+INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
 {
     uint32_t n = RB_MIN((uint32_t)RB_BATCH, w->nfree);
     w->queued = 0;
     if (!w->submitting || w->behind)
         return;
-    if (n > w->left_ops)
-        n = (uint32_t)w->left_ops;
     if (w->open_loop)
         n = rb_pace_take(&w->pace, now_ns, w->due, n);
-    uint32_t got = n > 0 ? w->load->next(&w->block, w->ios, n) : 0;
-    for (uint32_t i = 0; i < got; i++) {
-        rb_io_t *io = &w->ios[i];
-        io->slot = w->free[--w->nfree];
-        rb_slot_t *slot = &w->slots[io->slot];
-        slot->offset_bytes = io->offset_bytes;
-        slot->op = io->op;
-        if (w->open_loop)
-            slot->due_ns = w->due[i];
-        if (io->op == RB_OP_WRITE)
-            rb_buffer_stamp(w->write_buffers + io->slot * w->stride_bytes, w->block.bs_bytes,
-                            io->offset_bytes, w->sequence++);
+    if (n == 0)
+        return;
+    uint32_t got = next(w, n);
+    if (got > 0) {
+        w->nfree -= got;
+        if (w->write_buffers != NULL)
+            fill_buffers(w, got);
+        io->queue(w->io, w->ios, w->free + w->nfree, got);
     }
-    w->left_ops -= got;
+    w->inflight += got;
+    w->queued = got;
     if (got < n || w->left_ops == 0) {
         w->account.finished = true;
         stop_submitting(w, now_ns);
     }
-    if (got > 0)
-        w->o.backend->queue(w->io, w->ios, got);
-    w->inflight += got;
-    w->queued = got;
 }
 
-static inline uint64_t stamp(rb_worker_t *w)
+static void stamp_due(rb_worker_t *w, const uint32_t *taken, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < w->queued; i++)
+        w->slots[taken[i]].due_ns = w->due[i];
+    if (w->queued > 0 && w->account.first_submit_ns == 0)
+        w->account.first_submit_ns = now_ns;
+}
+
+/* The last thing before the submission: the clock, and the slots that it starts. */
+INLINE uint64_t stamp(rb_worker_t *w)
 {
     uint64_t now_ns = rb_clock_now_ns();
-    for (uint32_t i = 0; i < w->queued; i++)
-        w->slots[w->ios[i].slot].submit_ns = now_ns;
+    rb_slot_t *slots = w->slots;
+    const uint32_t *taken = w->free + w->nfree;
+    uint32_t n = w->queued;
+    for (uint32_t i = 0; i < n; i++) {
+        const rb_io_t *io = &w->ios[i];
+        rb_slot_t *slot = &slots[taken[i]];
+        slot->submit_ns = now_ns;
+        slot->offset_bytes = io->offset_bytes;
+        slot->size_bytes = io->size_bytes;
+        slot->op = io->op;
+    }
+    if (w->open_loop)
+        stamp_due(w, taken, now_ns);
     return now_ns;
 }
 
-static inline void entered(rb_worker_t *w, int left, uint64_t now_ns)
+INLINE void entered(rb_worker_t *w, int left, uint64_t now_ns)
 {
     w->queued = 0;
     w->behind = left > 0;
     if (left >= 0)
         return;
-    note_error(w, &(rb_io_error_t){now_ns, 0, RB_OP_COUNT, left});
+    note_error(w, &(rb_io_error_t){now_ns, 0, 0, RB_OP_COUNT, left});
     w->broken = true;
 }
 
-static inline void end_turn(rb_worker_t *w, uint64_t now_ns)
+INLINE void end_turn(rb_worker_t *w, uint64_t now_ns)
 {
-    if (w->part == RB_PART_MAIN && w->turn_start_ns != 0)
+    if (w->turn_start_ns != 0)
         rb_hist_record(w->turn, now_ns - w->turn_start_ns);
     w->turn_start_ns = 0;
 }
 
-static inline void begin_turn(rb_worker_t *w, uint64_t now_ns)
+INLINE void begin_turn(rb_worker_t *w, uint64_t now_ns)
 {
     end_turn(w, now_ns);
-    w->turn_start_ns = now_ns;
+    if (w->part == RB_PART_MAIN)
+        w->turn_start_ns = now_ns;
 }
 
-static void submit(rb_worker_t *w)
+INLINE void submit(rb_worker_t *w, const rb_backend_t *io)
 {
     uint64_t now_ns = stamp(w);
-    entered(w, w->o.backend->submit(w->io), now_ns);
+    entered(w, io->submit(w->io), now_ns);
 }
 
-static uint64_t timeout_ns(const rb_worker_t *w, uint64_t now_ns)
+INLINE uint64_t timeout_ns(const rb_worker_t *w, uint64_t now_ns)
 {
-    uint64_t until_ns = RB_MIN(w->cut_ns, now_ns + MAX_WAIT_NS);
+    uint64_t until_ns = w->cut_ns;
     if (w->open_loop && w->submitting && w->nfree > 0)
         until_ns = RB_MIN(until_ns, w->pace.due_ns);
-    return until_ns > now_ns ? until_ns - now_ns : 0;
+    return until_ns > now_ns ? RB_MIN(until_ns - now_ns, MAX_WAIT_NS) : 0;
 }
 
-static void submit_and_wait(rb_worker_t *w)
+INLINE void submit_and_wait(rb_worker_t *w, const rb_backend_t *io)
 {
     uint64_t now_ns = stamp(w);
+    uint32_t min = w->wait_min > 1 ? RB_MIN(w->wait_min, RB_MAX(w->inflight, 1u)) : 1;
     end_turn(w, now_ns);
-    entered(w, w->o.backend->wait(w->io, timeout_ns(w, now_ns)), now_ns);
+    entered(w, io->wait(w->io, min, timeout_ns(w, now_ns)), now_ns);
 }
 
 /* What does not come back in time is asked to; it still has to come. */
@@ -153,16 +219,18 @@ static void hurry_drain(rb_worker_t *w, uint64_t now_ns)
     w->o.backend->cancel(w->io);
 }
 
-static bool over(const rb_worker_t *w)
+INLINE bool over(const rb_worker_t *w)
 {
-    return w->broken || (!w->submitting && w->inflight == 0);
+    return w->inflight == 0 ? !w->submitting || w->broken : w->broken;
 }
 
-static inline void turn(rb_worker_t *w)
+/* false: it was the last. */
+INLINE bool turn(rb_worker_t *w, const rb_backend_t *io)
 {
     /* All free slots are filled before the next reap: else a target that completes within the
      * submission would never hold more than one batch, whatever the iodepth. */
-    uint32_t n = w->filling ? 0 : w->o.backend->reap(w->io, w->done, RB_BATCH);
+    const rb_done_t *done = NULL;
+    uint32_t n = w->filling ? 0 : io->reap(w->io, &done);
     uint64_t now_ns = rb_clock_now_ns();
     if (!w->filling)
         begin_turn(w, now_ns);
@@ -173,18 +241,21 @@ static inline void turn(rb_worker_t *w)
     if (now_ns >= w->cut_ns)
         rb_worker_cut(w, now_ns);
     w->now_ns = now_ns;
-    account(w, n, now_ns);
-    fill(w, now_ns);
+    account(w, done, n, now_ns);
+    fill(w, io, now_ns);
     if (w->part == RB_PART_DRAINED)
         hurry_drain(w, now_ns);
     w->filling = w->queued == RB_BATCH && w->nfree > 0;
     /* A full batch: more may be complete, or free. Do not sleep on it. */
     if (w->queued == RB_BATCH)
-        submit(w);
-    else if (n < RB_BATCH && !over(w))
-        submit_and_wait(w);
+        submit(w, io);
+    else if (over(w))
+        return false;
+    else if (n < RB_BATCH)
+        submit_and_wait(w, io);
     else if (w->queued > 0)
-        submit(w);
+        submit(w, io);
+    return true;
 }
 
 /* Sleeps, then spins to T0. false: stopped before it. */
@@ -203,24 +274,57 @@ static bool await_t0(rb_worker_t *w)
     return atomic_load(&w->o.crew->stop_ns) > w->t0_ns;
 }
 
+/* The table of rb_backend_uring, with functions that the compiler sees into: calling them costs a
+ * fifth of all that a worker does. */
+static const rb_backend_t uring = {.queue = rb_uring_queue,
+                                   .submit = rb_uring_submit,
+                                   .wait = rb_uring_wait,
+                                   .reap = rb_uring_reap};
+
+static void run(rb_worker_t *w)
+{
+    if (w->o.backend == &rb_backend_uring)
+        while (turn(w, &uring))
+            ;
+    else
+        while (turn(w, w->o.backend))
+            ;
+}
+
+static void begin_pace(rb_worker_t *w)
+{
+    const Rackbench__Job *job = w->o.job;
+    bool poisson = job->rate_process == RACKBENCH__RATE_PROCESS__KIND__poisson;
+    rb_pace_opts_t opts = {.rate = job->rate_bytes > 0 ? job->rate_bytes : job->rate_iops,
+                           .cost = job->rate_bytes > 0 ? w->block.bs_bytes : 1,
+                           .share = RB_MAX(w->o.rate_share, 1u),
+                           .index = w->o.rate_index % RB_MAX(w->o.rate_share, 1u),
+                           .process = poisson ? RB_PACE_POISSON : RB_PACE_LINEAR,
+                           .seed = w->o.seed ^ ((uint64_t)w->o.number << 24)};
+    rb_pace_init(&w->pace, &opts, w->t0_ns);
+    w->account.first_due_ns = w->pace.due_ns;
+}
+
 void rb_worker_loop(rb_worker_t *w)
 {
     rb_worker_schedule(w);
     for (uint32_t i = 0; i < w->iodepth; i++)
         w->slots[i].due_ns = w->t0_ns;
+    w->account.first_due_ns = w->t0_ns;
     if (w->open_loop)
-        rb_pace_init(&w->pace, w->o.job->rate_iops, w->t0_ns);
+        begin_pace(w);
     w->submitting = true;
-    fill(w, w->t0_ns);
+    fill(w, w->o.backend, w->t0_ns);
     if (!await_t0(w)) {
         w->account.finished = false;
         return;
     }
-    w->account.first_submit_ns = stamp(w);
-    entered(w, w->o.backend->submit(w->io), w->account.first_submit_ns);
+    uint64_t start_ns = stamp(w);
+    if (!w->open_loop) /* else nothing may be due yet */
+        w->account.first_submit_ns = start_ns;
+    entered(w, w->o.backend->submit(w->io), start_ns);
     if (w->part == RB_PART_MAIN)
-        rb_worker_main_begins(w, w->account.first_submit_ns);
-    while (!over(w))
-        turn(w);
+        rb_worker_main_begins(w, start_ns);
+    run(w);
     rb_worker_last_cut(w, rb_clock_now_ns());
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -26,10 +27,23 @@ void rb_worker_subject_clear(rb_worker_subject_t *s)
 /* A guard that looks at the drive (ours, of another agent, udev) holds it for some milliseconds. */
 enum { CLAIM_TRIES = 20, CLAIM_PAUSE_US = 10000 };
 
+/* Who holds the drive holds its block device: /dev/nvme0n1 for /dev/ng0n1. */
+static void claimed_path(const rb_worker_subject_t *s, char *ret_path, size_t size)
+{
+    const char *name = strrchr(s->at.path, '/');
+    name = name == NULL ? s->at.path : name + 1;
+    if (s->passthrough && strncmp(name, "ng", 2) == 0)
+        snprintf(ret_path, size, "/dev/nvme%s", name + 2);
+    else
+        snprintf(ret_path, size, "%s", s->at.path);
+}
+
 static int claim(rb_worker_subject_t *s, rb_err_t *err)
 {
+    char path[sizeof(s->at.path)];
+    claimed_path(s, path, sizeof(path));
     for (int i = 0; i < CLAIM_TRIES; i++) {
-        s->claim_fd = open(s->at.path, O_RDWR | O_EXCL | O_CLOEXEC);
+        s->claim_fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC);
         if (s->claim_fd >= 0 || errno != EBUSY)
             break;
         if (i + 1 < CLAIM_TRIES)
@@ -39,9 +53,9 @@ static int claim(rb_worker_subject_t *s, rb_err_t *err)
         return rb_err_set(err, RB_ERR_UNSAFE,
                           "open %s for writing: another program or a mount holds it; free it or "
                           "choose another drive",
-                          s->at.path);
+                          path);
     if (s->claim_fd < 0)
-        return rb_err_errno(err, errno, "open %s for writing", s->at.path);
+        return rb_err_errno(err, errno, "open %s for writing", path);
     return 0;
 }
 
@@ -72,6 +86,11 @@ int rb_worker_subject_prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t 
     return err->code == RB_OK ? 0 : -1;
 }
 
+bool rb_worker_subject_counted(const rb_worker_subject_t *s)
+{
+    return s->at.is_device && s->used && !s->passthrough;
+}
+
 static void probe_nowait(rb_worker_subject_t *s, int fd)
 {
     struct iovec iov = {rb_buffer_new(RB_BUFFER_ALIGN), RB_BUFFER_ALIGN};
@@ -83,8 +102,16 @@ static void probe_nowait(rb_worker_subject_t *s, int fd)
 int rb_worker_subject_open(rb_worker_subject_t *s, rb_open_mode_t mode, rb_open_cache_t cache,
                            rb_err_t *err)
 {
+    struct stat st;
     int flags = O_CLOEXEC | (mode == RB_OPEN_WRITE ? O_RDWR : O_RDONLY);
-    int fd = open(s->at.path, flags | (cache == RB_OPEN_DIRECT ? O_DIRECT : 0));
+    if (!s->passthrough && stat(s->at.path, &st) == 0 && S_ISCHR(st.st_mode))
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "open %s: it is no block device; set ioengine: io_uring_cmd (NVMe "
+                          "passthrough) or choose another drive",
+                          s->at.path);
+    /* A character device has no cache, and refuses O_DIRECT. */
+    flags |= cache == RB_OPEN_DIRECT && !s->passthrough ? O_DIRECT : 0;
+    int fd = open(s->at.path, flags);
     if (fd < 0 && errno == EINVAL && cache == RB_OPEN_DIRECT)
         return rb_err_set(err, RB_ERR_INPUT,
                           "open %s: its file system knows no O_DIRECT; set direct: false or choose "

@@ -12,6 +12,7 @@
 typedef struct {
     rb_subject_t at;
     bool used, written; /* by a job of this host */
+    bool passthrough;   /* a job's ioengine is io_uring_cmd: it is /dev/ngXnY */
 
     pthread_mutex_t mutex;
     bool tried;     /* under mutex, as the next: whoever comes later gets the same answer */
@@ -25,6 +26,9 @@ typedef struct {
 
 void rb_worker_subject_init(rb_worker_subject_t *s, const rb_subject_t *at);
 void rb_worker_subject_clear(rb_worker_subject_t *s);
+
+/* Has the kernel counters of its operations? A passthrough command is none of the block layer's. */
+bool rb_worker_subject_counted(const rb_worker_subject_t *s);
 
 /* Blocks. RB_ERR_IO (layout, open), RB_ERR_UNSAFE (in use), RB_ERR_INTERRUPTED (given up). */
 int rb_worker_subject_prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t seed,

@@ -8,7 +8,7 @@ static void clear_window(rb_window_t *win)
         rb_op_stat_t *s = win->ops[op];
         if (s == NULL)
             continue;
-        s->ops = s->errors = s->inflight = s->oldest_inflight_ns = 0;
+        s->ops = s->bytes = s->errors = s->inflight = s->oldest_inflight_ns = 0;
         rb_hist_clear(&s->service);
         rb_hist_clear(&s->response);
     }

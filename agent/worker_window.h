@@ -18,7 +18,7 @@
 enum { RB_WINDOWS = 4 };
 
 typedef struct {
-    uint64_t ops, errors;
+    uint64_t ops, errors, bytes;           /* ops and bytes without errors */
     uint64_t inflight, oldest_inflight_ns; /* when the window was closed */
     rb_hist_t service, response;
 } rb_op_stat_t;

@@ -88,6 +88,13 @@ rb_guard_verdict_t rb_guard_judge(const rb_guard_facts_t *facts)
     if (use != NULL && (facts->write || use->kind != RB_USE_SIGNATURE)) {
         v.outcome = facts->write ? RB_GUARD_REFUSED : RB_GUARD_WARNED;
         say_use(facts, use, &v);
+    } else if (facts->write && facts->read_only) {
+        v.outcome = RB_GUARD_REFUSED;
+        snprintf(
+            v.text, sizeof(v.text),
+            "%s: it is read-only and a job writes to it; make it writable (blockdev --setrw) or "
+            "choose another drive",
+            facts->path);
     } else if (facts->write && !facts->destructive) {
         v.outcome = RB_GUARD_REFUSED;
         snprintf(v.text, sizeof(v.text),

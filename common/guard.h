@@ -41,6 +41,7 @@ typedef struct {
     const rb_use_t *
         uses; /* [nuses] of it and of what shares its blocks; other partitions of its disk do not */
     size_t nuses;
+    bool read_only;   /* the kernel refuses writes to it */
     bool write;       /* a job of the phase writes to it */
     bool destructive; /* the phase says so */
     bool allowed;     /* by an --allow-device of the agent */

@@ -131,11 +131,23 @@ static int check_names(const rb_fleet_t *fleet, rb_err_t *err)
     return 0;
 }
 
+static bool is_local_url(const char *url)
+{
+    static const char *const prefixes[] = {"ipc://", "tcp://127.",
+                                           "tcp://[::1]:", "tcp://localhost:"};
+    for (size_t i = 0; i < RB_LEN(prefixes); i++)
+        if (strncmp(url, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
 static int check_network(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, rb_err_t *err)
 {
     for (size_t i = 0; i < fleet->list->nitems && !fleet->embedded; i++)
-        if (opts->listen != NULL || !is_local(fleet->list->items[i].address))
+        if (opts->listen == NULL && !is_local(fleet->list->items[i].address))
             fleet->insecure = true;
+    if (!fleet->embedded && opts->listen != NULL && !is_local_url(opts->listen))
+        fleet->insecure = true;
     if (!fleet->insecure || opts->insecure)
         return 0;
     return rb_err_set(

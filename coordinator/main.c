@@ -1,7 +1,5 @@
 #include "coordinator/cmd.h"
 
-#include <signal.h>
-
 typedef struct {
     const char *name;
     const char *args;
@@ -70,16 +68,6 @@ static void command_help(const command_t *command)
     rb_options_help(stdout, command->bit);
 }
 
-static void block_signals(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 static int run_command(const command_t *command, int argc, char **argv, rb_err_t *err)
 {
     rb_options_t options;
@@ -94,7 +82,6 @@ static int run_command(const command_t *command, int argc, char **argv, rb_err_t
                    command->args);
         status = RB_ERR_INPUT;
     } else {
-        block_signals();
         status = command->run(&options, err);
     }
     rb_options_clear(&options);

@@ -158,6 +158,7 @@ typedef struct {
     int64_t lateness_ns;      /* earliest worker's first submission - its due time */
     int64_t first_io_ns;      /* earliest first submission since T0 */
     int64_t last_first_io_ns; /* latest */
+    int64_t last_lateness_ns; /* latest worker's first submission - its due time */
 } rb_start_t;
 int rb_member_start(const rb_member_t *member, rb_start_t *ret_start);
 /* Difference of the extreme hosts and the sum of their clock bounds; false before any WORKER row.

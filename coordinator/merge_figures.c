@@ -61,12 +61,14 @@ const rb_window_t *rb_fold_last_window(const rb_fold_t *fold, uint32_t phase)
 
 int rb_member_start(const rb_member_t *member, rb_start_t *ret_start)
 {
-    rb_start_t s = {INT64_MAX, INT64_MAX, INT64_MIN};
+    rb_start_t s = {INT64_MAX, INT64_MAX, INT64_MIN, INT64_MIN};
     for (size_t i = 0; i < member->nworkers; i++) {
         const rb_row_worker_t *w = &member->workers[i];
         if (w->first_submit_at_ns == INT64_MIN)
             continue;
-        s.lateness_ns = RB_MIN(s.lateness_ns, w->first_submit_at_ns - w->first_due_at_ns);
+        int64_t lateness_ns = w->first_submit_at_ns - w->first_due_at_ns;
+        s.lateness_ns = RB_MIN(s.lateness_ns, lateness_ns);
+        s.last_lateness_ns = RB_MAX(s.last_lateness_ns, lateness_ns);
         s.first_io_ns = RB_MIN(s.first_io_ns, w->first_submit_at_ns);
         s.last_first_io_ns = RB_MAX(s.last_first_io_ns, w->first_submit_at_ns);
     }

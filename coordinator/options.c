@@ -114,12 +114,16 @@ static int take_percentiles(rb_options_t *o, const char *value, rb_err_t *err)
                 "no percentile '%s'; 50, 90, 95, 99, 99.9, 99.99 and 99.999 are there", word);
         o->quantiles |= 1u << found;
     }
+    if (o->quantiles == 0)
+        return rb_err_set(err, RB_ERR_INPUT, "'%s' names no percentile; 50,99,99.9 does", value);
     return 0;
 }
 
 static int take_timeout(rb_options_t *o, const char *value, rb_err_t *err)
 {
-    return rb_parse_duration(value, &o->connect_timeout_ns, err);
+    if (rb_parse_duration(value, &o->connect_timeout_ns, err) != 0)
+        return -1;
+    return o->connect_timeout_ns > 0 ? 0 : rb_err_set(err, RB_ERR_INPUT, "0 is no time to answer");
 }
 
 static int take_insecure(rb_options_t *o, const char *value, rb_err_t *err)

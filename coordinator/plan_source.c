@@ -6,6 +6,7 @@
 #include "proto/wire.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 enum { MAX_PLAN = 1024 * 1024 };
 
@@ -17,9 +18,15 @@ static bool has_suffix(const char *name, const char *suffix)
 
 static char *read_file(const char *path, rb_err_t *err)
 {
+    struct stat st;
     FILE *in = fopen(path, "r");
     if (in == NULL) {
         rb_err_errno(err, errno, "plan %s", path);
+        return NULL;
+    }
+    if (fstat(fileno(in), &st) == 0 && S_ISDIR(st.st_mode)) {
+        rb_err_set(err, RB_ERR_INPUT, "plan %s is a directory; name the file in it", path);
+        fclose(in);
         return NULL;
     }
     char *text = rb_calloc(1, MAX_PLAN + 2);

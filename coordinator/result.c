@@ -154,6 +154,16 @@ static rb_scope_t whole_phase(const rb_fold_t *fold, uint32_t index)
         .fold = fold, .phase = index, .host = -1, .job = -1, .target = -1, .drive = -1};
 }
 
+static void count_starts(const rb_fold_phase_t *p, rb_result_phase_t *phase)
+{
+    for (size_t i = 0; i < p->nmembers; i++) {
+        rb_start_t start;
+        phase->start_of += p->members[i].takes_part;
+        phase->start_hosts +=
+            p->members[i].takes_part && rb_member_start(&p->members[i], &start) == 0;
+    }
+}
+
 static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
 {
     rb_result_phase_t *phase = RB_PUSH(result->phases, result->nphases);
@@ -166,6 +176,7 @@ static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
     scope.seconds = phase->seconds;
     rb_result_scopes(summer, &scope, phase);
     rb_result_judge(result->fold, phase);
+    count_starts(&result->fold->phases[index], phase);
     phase->has_start =
         rb_fold_skew(&result->fold->phases[index], &phase->skew_ns, &phase->skew_bound_ns);
     count_series_hosts(phase);

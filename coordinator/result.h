@@ -91,6 +91,7 @@ typedef struct {
     double common_share;
     bool has_start;
     uint64_t skew_ns, skew_bound_ns;
+    size_t start_hosts, start_of; /* hosts whose start is known, of those that took part */
     rb_stats_t cluster;
     size_t njobs, ngroups, nhosts;
     rb_named_stats_t *jobs, *groups;

@@ -46,8 +46,8 @@ uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase)
         rb_start_t start;
         if (!m->takes_part)
             continue;
-        if (rb_member_start(m, &start) == 0 && start.last_first_io_ns > 0)
-            from = RB_MAX(from, (uint64_t)start.last_first_io_ns);
+        if (rb_member_start(m, &start) == 0 && start.last_lateness_ns > 0)
+            from = RB_MAX(from, (uint64_t)start.last_lateness_ns);
         uint64_t host_until = running_until_ns(fold, phase->index, m);
         if (host_until < until) {
             until = host_until;

@@ -127,10 +127,21 @@ static void after_probe(rb_run_t *run, uint64_t now_ns)
     }
 }
 
+static void note_warnings(rb_run_t *run, uint64_t now_ns)
+{
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        const Rackbench__Loaded *loaded = rb_run_loaded(run, (uint32_t)i + 1);
+        for (size_t k = 0; loaded != NULL && k < loaded->n_subjects; k++)
+            if (loaded->subjects[k]->warning != NULL)
+                rb_run_note(run, &run->hosts[i], now_ns, "warning", loaded->subjects[k]->warning);
+    }
+}
+
 static void after_load(rb_run_t *run, uint64_t now_ns)
 {
     if (refused(run, now_ns))
         return;
+    note_warnings(run, now_ns);
     if (run->opts.goal == RB_RUN_CHECK)
         rb_run_finish(run, now_ns);
     else

@@ -1,11 +1,15 @@
 #include "coordinator/run_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+static const char *const files[] = {"plan.yaml", "plan.resolved.yaml", "journal.rbj",
+                                    "result.json"};
 
 void rb_run_id(char id[RB_RUN_ID])
 {
@@ -33,12 +37,15 @@ char *rb_run_dir_make(const char *output, const char *name, const char *id, uint
         rb_free_str(&path);
         return NULL;
     }
-    RB_AUTO(rb_free_str) char *journal = rb_run_dir_path(path, "journal.rbj");
-    if (access(journal, F_OK) == 0) {
-        rb_err_set(err, RB_ERR_INPUT, "%s holds a run already; name another directory by --output",
-                   path);
-        rb_free_str(&path);
-        return NULL;
+    for (size_t i = 0; i < RB_LEN(files); i++) {
+        RB_AUTO(rb_free_str) char *file = rb_run_dir_path(path, files[i]);
+        struct stat st;
+        if (lstat(file, &st) == 0) {
+            rb_err_set(err, RB_ERR_INPUT,
+                       "%s holds a %s already; name another directory by --output", path, files[i]);
+            rb_free_str(&path);
+            return NULL;
+        }
     }
     return path;
 }
@@ -74,12 +81,24 @@ char *rb_run_dir_find(const char *run, rb_err_t *err)
     return path;
 }
 
+FILE *rb_run_dir_create(const char *path, rb_err_t *err)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (out == NULL && errno == EEXIST)
+        rb_err_set(err, RB_ERR_INPUT, "%s is there already; name another directory by --output",
+                   path);
+    else if (out == NULL)
+        rb_err_errno(err, errno, "write %s", path);
+    return out;
+}
+
 int rb_run_dir_write(const char *directory, const char *file, const char *text, rb_err_t *err)
 {
     RB_AUTO(rb_free_str) char *path = rb_run_dir_path(directory, file);
-    FILE *out = fopen(path, "w");
+    FILE *out = rb_run_dir_create(path, err);
     if (out == NULL)
-        return rb_err_errno(err, errno, "write %s", path);
+        return -1;
     bool bad = fputs(text, out) < 0;
     bad = fclose(out) != 0 || bad;
     return bad ? rb_err_set(err, RB_ERR_IO, "write %s: %s", path, strerror(errno)) : 0;
@@ -87,7 +106,6 @@ int rb_run_dir_write(const char *directory, const char *file, const char *text, 
 
 void rb_run_dir_remove(const char *directory)
 {
-    static const char *const files[] = {"plan.yaml", "plan.resolved.yaml", "journal.rbj"};
     for (size_t i = 0; i < RB_LEN(files); i++) {
         RB_AUTO(rb_free_str) char *path = rb_run_dir_path(directory, files[i]);
         unlink(path);

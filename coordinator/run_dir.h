@@ -21,6 +21,9 @@ char *rb_run_dir_make(const char *output, const char *name, const char *id, uint
 char *rb_run_dir_find(const char *run, rb_err_t *err);
 
 char *rb_run_dir_path(const char *directory, const char *file);
+/* A new file of the run; never over an existing one or through a link. NULL: RB_ERR_INPUT,
+ * RB_ERR_IO. */
+FILE *rb_run_dir_create(const char *path, rb_err_t *err);
 int rb_run_dir_write(const char *directory, const char *file, const char *text, rb_err_t *err);
 /* Takes away the files that a run leaves, and the directory if that makes it empty. */
 void rb_run_dir_remove(const char *directory);

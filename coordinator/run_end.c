@@ -1,6 +1,7 @@
 #include "coordinator/run_priv.h"
 
 #define STOP_LEAD_NS (20 * RB_NS_PER_MS)
+enum { MAX_NAMED = 2 }; /* hosts in one message beside the first */
 
 void rb_run_finish(rb_run_t *run, uint64_t now_ns)
 {
@@ -153,6 +154,7 @@ static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t no
 void rb_run_check_silence(rb_run_t *run, uint64_t now_ns)
 {
     rb_err_t all = {0};
+    size_t more = 0;
     for (size_t i = 0; i < run->opts.nhosts; i++) {
         rb_run_host_t *host = &run->hosts[i];
         rb_err_t why;
@@ -164,10 +166,15 @@ void rb_run_check_silence(rb_run_t *run, uint64_t now_ns)
             rb_err_wrap(&all, "agent %s", host->opts->name);
         } else {
             rb_err_t before = all;
+            if (++more > MAX_NAMED)
+                continue;
             rb_err_set(&all, before.code, "%s; agent %s: %s", before.text, host->opts->name,
                        why.text);
         }
     }
+    rb_err_t named = all;
+    if (more > MAX_NAMED)
+        rb_err_set(&all, named.code, "%s; and %zu more", named.text, more - MAX_NAMED);
     if (all.code != RB_OK)
         after_loss(run, now_ns, &all);
 }

@@ -59,6 +59,11 @@ static void on_busy(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
     gmtime_r(&s, &tm);
     strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S", &tm);
     rb_err_t err;
+    if (strcmp(busy->run_id, run->opts.id) == 0) {
+        rb_err_set(&err, RB_ERR_INPUT, "stands in the host list twice, under another address");
+        rb_run_fail_host(run, host, now_ns, &err);
+        return;
+    }
     rb_err_set(&err, RB_ERR_NET, "busy with run %s since %s UTC; wait until that run has ended",
                busy->run_id, since);
     if (run->opts.goal == RB_RUN_INVENTORY)
@@ -96,6 +101,10 @@ static void on_beat_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
     rb_clocksync_add(&host->clock, ack->t1_ns, ack->t2_ns, now_ns);
     if (host->link != LINK_UP)
         return;
+    if (ack->state == RACKBENCH__BEAT_ACK__STATE__idle) {
+        rb_run_lose(run, host, now_ns, "it was restarted");
+        return;
+    }
     if (ack->seq > host->want_beat && must_resend(run, host, ack)) {
         bool drained = host->want == WANT_ARMED && ack->has_phase && ack->phase == run->phase &&
                        ack->state == RACKBENCH__BEAT_ACK__STATE__loaded;
@@ -203,6 +212,10 @@ void rb_run_on_message(rb_run_t *run, const rb_run_event_t *ev)
         break;
     case RACKBENCH__TO_COORDINATOR__BODY_FAILED:
         on_failed(run, host, ev->now_ns, msg->failed);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_LEAVING:
+        if (host->link == LINK_UP)
+            rb_run_lose(run, host, ev->now_ns, msg->leaving->reason);
         break;
     case RACKBENCH__TO_COORDINATOR__BODY_CLEANED:
         on_cleaned(run, host, ev->now_ns, msg);

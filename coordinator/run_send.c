@@ -69,10 +69,43 @@ void rb_run_send_bye(rb_run_t *run, rb_run_host_t *host)
     SEND(run, host, BYE, bye, &bye);
 }
 
+/* Workers of a job on a host: one per drive or file of its target and numjobs. */
+static uint32_t workers_of(const rb_run_t *run, const rb_run_host_t *host,
+                           const Rackbench__Job *job)
+{
+    const Rackbench__Loaded *loaded = host->loaded != NULL ? host->loaded->loaded : NULL;
+    uint32_t drives = 0;
+    if (host->link != LINK_UP || !rb_job_on_host(job, host->opts->nlabels, host->opts->labels))
+        return 0;
+    for (size_t i = 0; loaded != NULL && i < loaded->n_subjects; i++) {
+        uint32_t target = loaded->subjects[i]->target;
+        drives += target < run->opts.plan->n_targets &&
+                  strcmp(run->opts.plan->targets[target]->name, job->target) == 0;
+    }
+    return drives * job->numjobs;
+}
+
+static void send_prepare(rb_run_t *run, rb_run_host_t *host)
+{
+    Rackbench__Prepare prepare = RACKBENCH__PREPARE__INIT;
+    const Rackbench__Phase *phase = rb_run_phase(run);
+    uint32_t all[RB_MAX_JOBS] = {0}, first[RB_MAX_JOBS] = {0};
+    for (size_t k = 0; k < phase->n_jobs && k < RB_MAX_JOBS; k++)
+        for (size_t i = 0; i < run->opts.nhosts; i++) {
+            uint32_t n = workers_of(run, &run->hosts[i], phase->jobs[k]);
+            all[k] += n;
+            first[k] += &run->hosts[i] < host ? n : 0;
+        }
+    prepare.phase = run->phase;
+    prepare.n_cluster_workers = prepare.n_first_worker = RB_MIN(phase->n_jobs, (size_t)RB_MAX_JOBS);
+    prepare.cluster_workers = all;
+    prepare.first_worker = first;
+    SEND(run, host, PREPARE, prepare, &prepare);
+}
+
 void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want)
 {
     Rackbench__Load load = RACKBENCH__LOAD__INIT;
-    Rackbench__Prepare prepare = RACKBENCH__PREPARE__INIT;
     Rackbench__Clean clean = RACKBENCH__CLEAN__INIT;
     host->want = want;
     host->want_beat = host->beat;
@@ -85,8 +118,7 @@ void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want)
         SEND(run, host, LOAD, load, &load);
         break;
     case WANT_READY:
-        prepare.phase = run->phase;
-        SEND(run, host, PREPARE, prepare, &prepare);
+        send_prepare(run, host);
         break;
     case WANT_ARMED:
         send_arm(run, host);

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "proto/select.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 enum { DEFAULT_LOCAL = 4 };
@@ -67,11 +68,25 @@ static rb_live_mode_t live_mode(const rb_options_t *options, rb_run_goal_t goal)
     return isatty(STDERR_FILENO) ? RB_LIVE_TTY : RB_LIVE_PLAIN;
 }
 
+/* Before any thread is made: they end the run in order, through the conductor's loop. A hang-up
+ * does not end it: a terminal may go away. */
+static void block_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+}
+
 int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
                 rb_err_t *err)
 {
     static const char *const insecure[] = {"insecure"};
     rb_conduct_opts_t conduct = {.fold = opts->fold};
+    block_signals();
     *task = (rb_task_t){.fleet = open_fleet(options, opts->plan, err)};
     if (task->fleet == NULL || check_labels(task->fleet, opts->plan, err) != 0)
         return -1;

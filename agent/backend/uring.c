@@ -1,177 +1,225 @@
 #include "agent/backend/uring.h"
 
 #include <errno.h>
-#include <liburing.h>
+#include <fcntl.h>
 
-/* user_data of the cancel request: no slot. */
-#define CANCEL UINT64_MAX
+#include "agent/backend/trim.h"
+#include "agent/backend/uring_hot.h"
+#include "agent/buffer.h"
 
-typedef struct {
-    struct io_uring ring;
-    uint32_t iodepth, bs_bytes;
-    size_t stride_bytes;
-    uint8_t *buffers[RB_OP_COUNT];
-    uint32_t first_buffer[RB_OP_COUNT]; /* index of the op's first registered buffer */
-} uring_t;
+#define DISCARD                _IO(0x12, 0) /* BLOCK_URING_CMD_DISCARD of linux/blkdev.h, Linux 6.12 */
+#define NOT_PREPARED           UINT8_MAX    /* no opcode has this number */
+#define NEITHER_READ_NOR_WRITE (1u << RB_OP_TRIM | 1u << RB_OP_SYNC)
 
-static void uring_free(uring_t **u)
+static void uring_free(rb_uring_t **u)
 {
+    if (*u != NULL)
+        free((*u)->trimmed);
     free(*u);
     *u = NULL;
 }
 
-static int setup_ring(uring_t *u, rb_err_t *err)
+/* One polled read, as a target that knows no polling takes it and then fails it. */
+static int32_t try_polled(rb_uring_t *u)
 {
-    /* The queue of submissions holds two batches: a batch is queued only when the last one left
-     * nothing behind, and a cancel must still find room. SUBMIT_ALL: one bad entry must not hold
-     * back those behind it. */
-    struct io_uring_params p = {
-        .flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SUBMIT_ALL |
-                 IORING_SETUP_CQSIZE,
-        .cq_entries = 2 * RB_MAX(u->iodepth, (uint32_t)(2 * RB_BATCH)),
-    };
-    int rc = io_uring_queue_init_params(2 * RB_BATCH, &u->ring, &p);
-    if (rc == -EINVAL)
-        return rb_err_set(err, RB_ERR_IO,
-                          "io_uring: this kernel is too old; 6.1 or newer is needed");
-    if (rc == -EPERM || rc == -ENOSYS)
-        return rb_err_set(
-            err, RB_ERR_IO,
-            "io_uring: switched off on this host; allow it "
-            "(sysctl kernel.io_uring_disabled=0, or the container's seccomp profile)");
-    if (rc < 0)
-        return rb_err_errno(err, -rc, "io_uring: make a ring");
-    return 0;
+    struct io_uring_sqe *sqe = rb_ring_sqe(&u->ring, u->ring.own);
+    void *block = rb_buffer_new(RB_BUFFER_ALIGN);
+    io_uring_prep_read(sqe, 0, block, RB_BUFFER_ALIGN, 0);
+    sqe->flags = IOSQE_FIXED_FILE;
+    int32_t res = rb_ring_try(&u->ring);
+    rb_buffer_free(block, RB_BUFFER_ALIGN);
+    return res;
 }
 
-static int register_buffers(uring_t *u, rb_err_t *err)
+static int open_polled(rb_uring_t *u, rb_err_t *err)
 {
-    struct iovec *iov = rb_calloc((size_t)RB_OP_COUNT * u->iodepth, sizeof(*iov));
-    uint32_t n = 0;
-    for (uint32_t op = 0; op < RB_OP_COUNT; op++) {
-        u->first_buffer[op] = n;
-        for (uint32_t slot = 0; u->buffers[op] != NULL && slot < u->iodepth; slot++)
-            iov[n++] = (struct iovec){u->buffers[op] + slot * u->stride_bytes, u->bs_bytes};
+    char why[128];
+    if (u->o.ops & NEITHER_READ_NOR_WRITE) {
+        u->o.hipri = false;
+        return rb_backend_refuse(
+            &u->o, "a polled ring takes reads and writes only, and the job trims or syncs",
+            "drop hipri", "completions come by interrupt", err);
     }
-    int rc = io_uring_register_buffers(&u->ring, iov, n);
-    free(iov);
-    if (rc == -ENOMEM)
-        return rb_err_set(err, RB_ERR_IO,
-                          "io_uring: %u buffers of %u bytes are more locked memory than allowed; "
-                          "raise the limit (ulimit -l, LimitMEMLOCK=) or lower iodepth or bs",
-                          n, u->bs_bytes);
-    if (rc < 0)
-        return rb_err_errno(err, -rc, "io_uring: register %u buffers", n);
-    return 0;
+    if (rb_ring_open(&u->ring, &u->o, RB_RING_PLAIN, RB_RING_POLLED, err) < 0)
+        return -1;
+    int32_t res = try_polled(u);
+    if (res >= 0)
+        return 0;
+    rb_ring_close(&u->ring);
+    u->o.hipri = false;
+    snprintf(why, sizeof(why), "the target does not support polled I/O: reads complete with %s",
+             strerrorname_np(-res));
+    return rb_backend_refuse(&u->o, why, "drop hipri", "completions come by interrupt", err);
 }
 
-static int register_all(uring_t *u, int fd, rb_err_t *err)
+static int open_ring(rb_uring_t *u, rb_err_t *err)
 {
-    int rc = io_uring_register_ring_fd(&u->ring);
-    if (rc < 0)
-        return rb_err_errno(err, -rc, "io_uring: register the ring");
-    rc = io_uring_register_files(&u->ring, &fd, 1);
-    if (rc < 0)
-        return rb_err_errno(err, -rc, "io_uring: register the file");
-    return register_buffers(u, err);
+    if (u->o.hipri && open_polled(u, err) < 0)
+        return -1;
+    return u->o.hipri ? 0 : rb_ring_open(&u->ring, &u->o, RB_RING_PLAIN, RB_RING_INTERRUPT, err);
+}
+
+static void prepare_discard(struct io_uring_sqe *sqe, uint64_t offset_bytes, uint64_t size_bytes)
+{
+    /* liburing 2.3 has no helper for it. */
+    sqe->opcode = IORING_OP_URING_CMD;
+    sqe->cmd_op = DISCARD;
+    sqe->addr = offset_bytes;
+    sqe->addr3 = size_bytes;
+}
+
+static int open_trim(rb_uring_t *u, rb_err_t *err)
+{
+    if (rb_trim_check(&u->o, err) < 0)
+        return -1;
+    if (u->o.kind == RB_TARGET_FILE)
+        return 0;
+    /* Of no length: who knows the command calls that EINVAL. */
+    struct io_uring_sqe *sqe = rb_ring_sqe(&u->ring, u->ring.own);
+    memset(sqe, 0, sizeof(*sqe));
+    prepare_discard(sqe, 0, 0);
+    sqe->flags = IOSQE_FIXED_FILE;
+    if (rb_ring_try(&u->ring) == -EINVAL)
+        return 0;
+    u->trims_now = true;
+    u->trimmed = rb_calloc(u->o.iodepth, sizeof(*u->trimmed));
+    return rb_backend_refuse(&u->o, "this kernel has no asynchronous discard (6.12 has)",
+                             "leave trims out of the job",
+                             "ioctl(BLKDISCARD), while the worker's other I/O waits", err);
 }
 
 static void *uring_open(const rb_backend_opts_t *opts, rb_err_t *err)
 {
-    RB_AUTO(uring_free) uring_t *u = rb_calloc(1, sizeof(*u));
-    u->iodepth = opts->iodepth;
-    u->bs_bytes = opts->bs_bytes;
-    u->stride_bytes = opts->stride_bytes;
-    memcpy(u->buffers, opts->buffers, sizeof(u->buffers));
-    if (setup_ring(u, err) < 0)
+    RB_AUTO(uring_free) rb_uring_t *u = rb_calloc(1, sizeof(*u));
+    u->o = *opts;
+    memset(u->opcode, NOT_PREPARED, sizeof(u->opcode));
+    u->opcode[RB_OP_READ] = IORING_OP_READ_FIXED;
+    u->opcode[RB_OP_WRITE] = IORING_OP_WRITE_FIXED;
+    if (open_ring(u, err) < 0)
         return NULL;
-    if (register_all(u, opts->fd, err) < 0) {
-        io_uring_queue_exit(&u->ring);
+    if (u->o.ops & 1u << RB_OP_TRIM && open_trim(u, err) < 0) {
+        rb_ring_close(&u->ring);
         return NULL;
     }
     return RB_MOVE(u);
 }
 
-static void uring_queue(void *self, const rb_io_t *ios, uint32_t n)
+static void prepare_trim(rb_uring_t *u, struct io_uring_sqe *sqe, const rb_io_t *io)
 {
-    uring_t *u = self;
-    for (uint32_t i = 0; i < n; i++) {
-        const rb_io_t *io = &ios[i];
-        struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
-        int code = io->op == RB_OP_READ ? IORING_OP_READ_FIXED : IORING_OP_WRITE_FIXED;
-        uint8_t *buffer = u->buffers[io->op] + io->slot * u->stride_bytes;
-        io_uring_prep_rw(code, sqe, 0, buffer, u->bs_bytes, io->offset_bytes);
-        sqe->buf_index = (uint16_t)(u->first_buffer[io->op] + io->slot);
-        sqe->flags = IOSQE_FIXED_FILE;
-        sqe->user_data = io->slot;
-    }
+    if (u->o.kind == RB_TARGET_FILE)
+        io_uring_prep_fallocate(sqe, 0, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                (off_t)io->offset_bytes, io->size_bytes);
+    else
+        prepare_discard(sqe, io->offset_bytes, io->size_bytes);
+    /* What refuses NOWAIT would fail a discard instead of leaving it to a thread of the kernel's.
+     */
+    sqe->flags = u->o.nowait_refused ? IOSQE_ASYNC : 0;
 }
 
-/* The kernel's own count of what it took: the return value is lost behind -ETIME. */
-static int left_behind(uring_t *u, int rc)
+static void prepare_rw(const rb_uring_t *u, struct io_uring_sqe *sqe, const rb_io_t *io,
+                       uint32_t slot)
 {
-    if (rc < 0 && rc != -ETIME && rc != -EINTR && rc != -EAGAIN && rc != -EBUSY && rc != -ENOMEM)
-        return rc;
-    return (int)io_uring_sq_ready(&u->ring);
+    uint8_t *buffer = u->o.buffers[io->op] + slot * u->o.stride_bytes;
+    io_uring_prep_rw(u->opcode[io->op], sqe, 0, buffer, io->size_bytes, io->offset_bytes);
+    sqe->buf_index = rb_ring_buffer(&u->o, io->op, slot);
+}
+
+/* Cold beside reads and writes in a row: all fields of an entry. */
+static void prepare(rb_uring_t *u, const rb_io_t *io, uint32_t slot)
+{
+    struct io_uring_sqe *sqe = rb_ring_sqe(&u->ring, slot);
+    memset(sqe, 0, sizeof(*sqe));
+    switch (io->op) {
+    case RB_OP_READ:
+    case RB_OP_WRITE:
+        prepare_rw(u, sqe, io, slot);
+        break;
+    case RB_OP_TRIM:
+        prepare_trim(u, sqe, io);
+        break;
+    case RB_OP_SYNC:
+        io_uring_prep_fsync(sqe, 0,
+                            io->flags == RB_IO_DATASYNC ? (unsigned)IORING_FSYNC_DATASYNC : 0u);
+        break;
+    case RB_OP_COUNT:
+        rb_assert_failed("op is one of its values", __FILE__, __LINE__);
+    }
+    sqe->flags |= IOSQE_FIXED_FILE;
+    sqe->user_data = slot;
+}
+
+void rb_uring_queue_other(rb_uring_t *u, const rb_io_t *io, uint32_t slot)
+{
+    if (io->op == RB_OP_TRIM && u->trims_now) {
+        u->trims[u->ntrims] = *io;
+        u->trim_slots[u->ntrims++] = slot;
+        return;
+    }
+    prepare(u, io, slot);
+    rb_ring_push(&u->ring, slot);
+}
+
+static void trim_now(rb_uring_t *u)
+{
+    for (uint32_t i = 0; i < u->ntrims; i++) {
+        const rb_io_t *io = &u->trims[i];
+        int32_t res = rb_trim_now(u->o.fd, u->o.kind, io->offset_bytes, io->size_bytes);
+        u->trimmed[u->ntrimmed++] = (rb_done_t){.slot = u->trim_slots[i], .res = res};
+    }
+    u->ntrims = 0;
+}
+
+int rb_uring_submit_trims(rb_uring_t *u)
+{
+    int left = rb_ring_submit(&u->ring);
+    trim_now(u);
+    return left;
+}
+
+uint32_t rb_uring_reap_trims(rb_uring_t *u, const rb_done_t **ret_done)
+{
+    uint32_t n = RB_MIN(u->ntrimmed, (uint32_t)RB_BATCH);
+    u->ntrimmed -= n;
+    *ret_done = u->trimmed + u->ntrimmed;
+    return n;
+}
+
+static void uring_queue(void *self, const rb_io_t *ios, const uint32_t *slots, uint32_t n)
+{
+    rb_uring_queue(self, ios, slots, n);
 }
 
 static int uring_submit(void *self)
 {
-    uring_t *u = self;
-    /* With a look at what is complete: a worker that never has to wait must see it as well. */
-    return left_behind(u, io_uring_submit_and_get_events(&u->ring));
+    return rb_uring_submit(self);
 }
 
-static int uring_wait(void *self, uint64_t timeout_ns)
+static int uring_wait(void *self, uint32_t min, uint64_t timeout_ns)
 {
-    uring_t *u = self;
-    struct io_uring_cqe *cqe;
-    struct __kernel_timespec ts = {.tv_sec = (int64_t)(timeout_ns / RB_NS_PER_S),
-                                   .tv_nsec = (int64_t)(timeout_ns % RB_NS_PER_S)};
-    /* For 1: a wait for 0 returns -EAGAIN at once. */
-    return left_behind(u, io_uring_submit_and_wait_timeout(&u->ring, &cqe, 1, &ts, NULL));
+    return rb_uring_wait(self, min, timeout_ns);
 }
 
-static uint32_t uring_reap(void *self, rb_done_t *ret_done, uint32_t max)
+static uint32_t uring_reap(void *self, const rb_done_t **ret_done)
 {
-    uring_t *u = self;
-    struct io_uring_cqe *cqe;
-    unsigned head;
-    uint32_t n = 0, seen = 0;
-    io_uring_for_each_cqe(&u->ring, head, cqe)
-    {
-        if (n == max)
-            break;
-        seen++;
-        if (cqe->user_data != CANCEL)
-            ret_done[n++] = (rb_done_t){(uint32_t)cqe->user_data, cqe->res};
-    }
-    io_uring_cq_advance(&u->ring, seen);
-    return n;
+    return rb_uring_reap(self, ret_done);
 }
 
 static void uring_cancel(void *self)
 {
-    uring_t *u = self;
-    struct io_uring_sqe *sqe = io_uring_get_sqe(&u->ring);
-    io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ANY);
-    sqe->user_data = CANCEL;
-    io_uring_submit(&u->ring);
+    rb_uring_t *u = self;
+    rb_ring_cancel(&u->ring);
 }
 
 static void uring_close(void *self)
 {
-    uring_t *u = self;
-    /* The ring itself is torn down by a kernel worker some time later; the file must be free now.
-     */
-    io_uring_unregister_files(&u->ring);
-    io_uring_unregister_buffers(&u->ring);
-    io_uring_queue_exit(&u->ring);
-    free(u);
+    rb_uring_t *u = self;
+    rb_ring_close(&u->ring);
+    uring_free(&u);
 }
 
 const rb_backend_t rb_backend_uring = {
-    .name = "uring",
+    .name = "io_uring",
+    .max_iodepth = RB_MAX_IODEPTH,
     .open = uring_open,
     .queue = uring_queue,
     .submit = uring_submit,

@@ -1,8 +1,11 @@
-/* uring.h - the io_uring backend: one ring per worker, SINGLE_ISSUER + DEFER_TASKRUN, registered
- * ring, file and buffers. Kernel 6.1 or newer.
+/* uring.h - the io_uring backend for files and block devices: one ring per worker, SINGLE_ISSUER +
+ * DEFER_TASKRUN, registered ring, file and buffers. Kernel 6.1 or newer.
  *
- * The only door to liburing. Completions appear only inside submit and wait (DEFER_TASKRUN), so a
- * clock read after reap is never earlier than a completion it stamps.
+ * Without SQPOLL completions appear only inside submit and wait (DEFER_TASKRUN); with it, at any
+ * time. Either way a clock read after reap is never earlier than a completion it stamps.
+ * TRIM on a device is BLOCK_URING_CMD_DISCARD (Linux 6.12), else refused, or by fallback an ioctl
+ * inside submit and wait. On a file it punches a hole. SYNC is fsync or fdatasync.
+ * hipri: a polled ring (IORING_SETUP_IOPOLL); tried by one read in open.
  */
 #pragma once
 

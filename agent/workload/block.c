@@ -1,89 +1,117 @@
 #include "agent/workload/block.h"
 
+#include "agent/workload/block_next.h"
 #include "common/units.h"
 
 enum { DEFAULT_BS = 4096, DEFAULT_MIX = 50 };
 
-static inline rb_op_t draw_op(rb_block_t *b)
-{
-    if (!b->mixed)
-        return b->read_below ? RB_OP_READ : RB_OP_WRITE;
-    return (rb_rng_next(&b->rng) >> 32) < b->read_below ? RB_OP_READ : RB_OP_WRITE;
-}
+/* [percent] */
+typedef struct {
+    uint32_t trim; /* of all operations */
+    uint32_t read; /* of the others */
+} mix_t;
 
-static uint32_t next_random(void *self, rb_io_t *ios, uint32_t n)
+static mix_t mix_of(const Rackbench__Job *job)
 {
-    rb_block_t *b = self;
-    for (uint32_t i = 0; i < n; i++) {
-        ios[i].offset_bytes = b->base_bytes + rb_rng_below(&b->rng, b->nblocks) * b->bs_bytes;
-        ios[i].op = draw_op(b);
-    }
-    return n;
-}
-
-static void take_sequential(rb_block_t *b, rb_io_t *ios, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        ios[i].offset_bytes = b->base_bytes + b->at * b->bs_bytes;
-        ios[i].op = draw_op(b);
-        if (++b->at == b->nblocks)
-            b->at = 0;
-    }
-}
-
-static uint32_t next_sequential(void *self, rb_io_t *ios, uint32_t n)
-{
-    take_sequential(self, ios, n);
-    return n;
-}
-
-static uint32_t next_shared(void *self, rb_io_t *ios, uint32_t n)
-{
-    rb_block_t *b = self;
-    uint64_t start = atomic_fetch_add_explicit(b->cursor, n, memory_order_relaxed);
-    if (b->once)
-        n = start >= b->nblocks ? 0 : (uint32_t)RB_MIN((uint64_t)n, b->nblocks - start);
-    b->at = start % b->nblocks;
-    take_sequential(b, ios, n);
-    return n;
-}
-
-static const rb_workload_t random_ops = {"block", next_random};
-static const rb_workload_t sequential_ops = {"block", next_sequential};
-static const rb_workload_t shared_ops = {"block", next_shared};
-
-static bool is_random(const Rackbench__Job *job)
-{
-    return job->rw == RACKBENCH__RW__MODE__randread || job->rw == RACKBENCH__RW__MODE__randwrite ||
-           job->rw == RACKBENCH__RW__MODE__randrw;
-}
-
-static uint32_t mix(const Rackbench__Job *job)
-{
+    uint32_t trim = RB_MIN(job->rwmixtrim, 100u);
     switch (job->rw) {
     case RACKBENCH__RW__MODE__read:
     case RACKBENCH__RW__MODE__randread:
-        return 100;
+        return (mix_t){0, 100};
     case RACKBENCH__RW__MODE__write:
     case RACKBENCH__RW__MODE__randwrite:
-        return 0;
+        return (mix_t){trim, 0};
     case RACKBENCH__RW__MODE__rw:
     case RACKBENCH__RW__MODE__randrw:
-        return job->has_rwmixread ? RB_MIN(job->rwmixread, 100u) : DEFAULT_MIX;
+        return (mix_t){trim, job->has_rwmixread ? RB_MIN(job->rwmixread, 100u) : DEFAULT_MIX};
+    case RACKBENCH__RW__MODE__trim:
+    case RACKBENCH__RW__MODE__randtrim:
+        return (mix_t){100, 0};
     case _RACKBENCH__RW__MODE_IS_INT_SIZE:
         break;
     }
     rb_assert_failed("rw is one of its modes", __FILE__, __LINE__);
 }
 
-bool rb_block_reads(const Rackbench__Job *job)
+uint32_t rb_block_ops(const Rackbench__Job *job)
 {
-    return mix(job) > 0;
+    mix_t mix = mix_of(job);
+    bool reads = mix.trim < 100 && mix.read > 0, writes = mix.trim < 100 && mix.read < 100;
+    bool syncs = writes && (job->fsync > 0 || job->fdatasync > 0);
+    return (reads ? 1u << RB_OP_READ : 0) | (writes ? 1u << RB_OP_WRITE : 0) |
+           (mix.trim > 0 ? 1u << RB_OP_TRIM : 0) | (syncs ? 1u << RB_OP_SYNC : 0);
 }
 
-bool rb_block_writes(const Rackbench__Job *job)
+static bool is_random(const Rackbench__Job *job)
 {
-    return mix(job) < 100;
+    return job->rw == RACKBENCH__RW__MODE__randread || job->rw == RACKBENCH__RW__MODE__randwrite ||
+           job->rw == RACKBENCH__RW__MODE__randrw || job->rw == RACKBENCH__RW__MODE__randtrim;
+}
+
+static void set_mix(rb_block_t *b, const Rackbench__Job *job)
+{
+    uint32_t ops = rb_block_ops(job), moving = ops & ~(1u << RB_OP_SYNC);
+    mix_t mix = mix_of(job);
+    b->mixed = __builtin_popcount(moving) > 1;
+    b->op = (rb_op_t)__builtin_ctz(moving);
+    b->trim_below = ((uint64_t)mix.trim << 32) / 100;
+    b->read_below = b->trim_below + ((1ull << 32) - b->trim_below) * mix.read / 100;
+    b->sync_every = UINT64_MAX;
+    if (ops & 1u << RB_OP_SYNC) {
+        b->sync_every = job->fsync > 0 ? job->fsync : job->fdatasync;
+        b->sync_flags = job->fsync > 0 ? RB_IO_PLAIN : RB_IO_DATASYNC;
+    }
+    if (b->sync_every < UINT64_MAX || (b->mixed && mix.trim > 0))
+        b->ops = &rb_block_any_ops;
+}
+
+/* May operations of this direction come? Trims have the sizes of writes. */
+static bool goes(const Rackbench__Job *job, rb_bssplit_direction_t direction)
+{
+    uint32_t reads = 1u << RB_OP_READ, changes = 1u << RB_OP_WRITE | 1u << RB_OP_TRIM;
+    return rb_block_ops(job) & (direction == RB_BSSPLIT_READ ? reads : changes);
+}
+
+static int set_sizes(rb_block_t *b, const Rackbench__Job *job, rb_err_t *err)
+{
+    if (job->bssplit == NULL)
+        rb_bssplit_one(&b->sizes, job->has_bs_bytes ? job->bs_bytes : DEFAULT_BS);
+    else if (rb_bssplit_parse(job->bssplit, &b->sizes, err) < 0)
+        return rb_err_wrap(err, "job '%s': bssplit", job->name);
+    if (job->blockalign_bytes > 0)
+        rb_bssplit_align(&b->sizes, job->blockalign_bytes);
+    if (job->bssplit != NULL || (job->blockalign_bytes > 0 && is_random(job)))
+        b->ops = &rb_block_any_ops;
+    for (rb_bssplit_direction_t i = 0; i < RB_BSSPLIT_COUNT; i++)
+        if (goes(job, i))
+            b->bs_bytes = RB_MAX(b->bs_bytes, b->sizes.side[i].max_bytes);
+    return 0;
+}
+
+/* What every size and start must be a multiple of. */
+static uint32_t unit_bytes(const rb_block_opts_t *opts)
+{
+    bool trims = rb_block_ops(opts->job) & 1u << RB_OP_TRIM;
+    bool direct = !opts->job->has_direct || opts->job->direct;
+    return direct || trims ? RB_MAX(opts->subject->logical_block_bytes, 1u) : 1;
+}
+
+static int check_units(const rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
+{
+    uint32_t unit = unit_bytes(opts);
+    bool whole = opts->job->offset_bytes % unit == 0;
+    for (rb_bssplit_direction_t i = 0; i < RB_BSSPLIT_COUNT; i++) {
+        const rb_bssplit_side_t *s = &b->sizes.side[i];
+        whole = whole && s->align_bytes % unit == 0;
+        for (uint32_t k = 0; k < s->nsizes; k++)
+            whole = whole && s->size_bytes[k] % unit == 0;
+    }
+    if (whole)
+        return 0;
+    return rb_err_set(err, RB_ERR_INPUT,
+                      "job '%s': bs, blockalign and offset must be multiples of the %u-byte "
+                      "blocks of %s",
+                      opts->job->name, unit, opts->subject->path);
 }
 
 /* The region in whole blocks, checked against the drive. */
@@ -102,13 +130,10 @@ static int set_region(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
                           job->name, s->path, rb_fmt_bytes(what[0], RB_FMT_SIZE, s->size_bytes));
     if (size == 0)
         size = s->size_bytes - offset;
-    bool direct = !job->has_direct || job->direct;
-    uint32_t unit_bytes = direct ? RB_MAX(s->logical_block_bytes, 1u) : 1;
-    if (b->bs_bytes % unit_bytes != 0 || offset % unit_bytes != 0)
-        return rb_err_set(err, RB_ERR_INPUT,
-                          "job '%s': bs and offset must be multiples of the %u-byte blocks of %s",
-                          job->name, unit_bytes, s->path);
+    if (check_units(b, opts, err) < 0)
+        return -1;
     b->base_bytes = offset;
+    b->region_bytes = size;
     b->nblocks = size / b->bs_bytes;
     if (b->nblocks == 0)
         return rb_err_set(err, RB_ERR_INPUT,
@@ -134,33 +159,85 @@ static int set_share(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
     return 0;
 }
 
-int rb_block_init(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
+static int set_sequential(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
+{
+    const rb_workload_t *lean = &rb_block_sequential_ops;
+    b->place = rb_block_place_sequential;
+    if (opts->job->seq_layout == RACKBENCH__SEQ_LAYOUT__KIND__shared) {
+        lean = &rb_block_shared_ops;
+        b->place = rb_block_place_cursor;
+        b->once = opts->once;
+    }
+    if (b->ops == NULL)
+        b->ops = lean;
+    if (opts->job->seq_layout == RACKBENCH__SEQ_LAYOUT__KIND__region)
+        return set_share(b, opts, err);
+    return 0;
+}
+
+static int too_many(const rb_block_opts_t *opts, rb_err_t *err)
+{
+    return rb_err_set(err, RB_ERR_INPUT,
+                      "job '%s': %s has more than 2^48 blocks; raise bs, or lower size",
+                      opts->job->name, opts->subject->path);
+}
+
+static int set_permuted(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
+{
+    if (b->nblocks > RB_MAX_PERMUTATION)
+        return too_many(opts, err);
+    b->ops = &rb_block_any_ops;
+    b->place = rb_block_place_cursor;
+    b->permuted = true;
+    b->once = opts->once;
+    b->seed = opts->seed;
+    rb_permutation_init(&b->shuffle, b->nblocks, b->seed, b->pass);
+    return 0;
+}
+
+static int set_patterns(rb_block_t *b, const rb_block_opts_t *opts, const rb_distribution_t *d,
+                        rb_err_t *err)
+{
+    b->ops = &rb_block_any_ops;
+    b->place = rb_block_place_pattern;
+    for (rb_bssplit_direction_t i = 0; i < RB_BSSPLIT_COUNT; i++) {
+        const rb_bssplit_side_t *s = &b->sizes.side[i];
+        rb_pattern_opts_t o = {.distribution = d,
+                               .nblocks = rb_bssplit_starts(s, b->region_bytes),
+                               .block_bytes = s->align_bytes,
+                               .seed = opts->seed};
+        if (!goes(opts->job, i))
+            continue;
+        if (o.nblocks > RB_MAX_PERMUTATION)
+            return too_many(opts, err);
+        if (rb_pattern_init(&b->patterns[i], &o, err) < 0)
+            return rb_err_wrap(err, "job '%s' on %s", opts->job->name, opts->subject->path);
+    }
+    return 0;
+}
+
+static int set_random(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
 {
     const Rackbench__Job *job = opts->job;
-    uint64_t percent = mix(job);
-    *b = (rb_block_t){.ops = &random_ops,
-                      .bs_bytes = job->has_bs_bytes ? job->bs_bytes : DEFAULT_BS,
-                      .read_below = (percent << 32) / 100,
-                      .mixed = percent > 0 && percent < 100,
-                      .cursor = opts->cursor};
+    rb_distribution_t d = {.kind = RB_DISTRIBUTION_RANDOM};
+    if (job->random_distribution != NULL &&
+        rb_distribution_parse(job->random_distribution, &d, err) < 0)
+        return rb_err_wrap(err, "job '%s': random_distribution", job->name);
+    if (job->has_norandommap && !job->norandommap)
+        return set_permuted(b, opts, err);
+    if (b->ops != NULL || d.kind != RB_DISTRIBUTION_RANDOM)
+        return set_patterns(b, opts, &d, err);
+    b->ops = &rb_block_random_ops;
+    return 0;
+}
+
+int rb_block_init(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
+{
+    memset(b, 0, sizeof(*b));
+    b->cursor = opts->cursor;
     rb_rng_seed(&b->rng, opts->seed, opts->worker, 1);
-    if (set_region(b, opts, err) < 0)
+    set_mix(b, opts->job);
+    if (set_sizes(b, opts->job, err) < 0 || set_region(b, opts, err) < 0)
         return -1;
-    if (is_random(job))
-        return 0;
-    switch (job->seq_layout) {
-    case RACKBENCH__SEQ_LAYOUT__KIND__region:
-        b->ops = &sequential_ops;
-        return set_share(b, opts, err);
-    case RACKBENCH__SEQ_LAYOUT__KIND__same:
-        b->ops = &sequential_ops;
-        return 0;
-    case RACKBENCH__SEQ_LAYOUT__KIND__shared:
-        b->ops = &shared_ops;
-        b->once = opts->once;
-        return 0;
-    case _RACKBENCH__SEQ_LAYOUT__KIND_IS_INT_SIZE:
-        break;
-    }
-    rb_assert_failed("seq_layout is one of its kinds", __FILE__, __LINE__);
+    return is_random(opts->job) ? set_random(b, opts, err) : set_sequential(b, opts, err);
 }

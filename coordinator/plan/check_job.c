@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "common/bssplit.h"
 #include "common/units.h"
 #include "coordinator/plan/check_rules.h"
 #include "coordinator/plan/nearest.h"
@@ -7,11 +8,7 @@
 
 #define YEAR_NS (365 * 24 * 3600 * RB_NS_PER_S)
 
-/* What direct I/O needs at least; an agent knows what its drive needs. */
-enum { SECTOR_BYTES = 512 };
-
 static const rb_range_t ranges[] = {
-    {"rwmixread", 0, 100},
     {"bs", 1, RB_GIB}, /* the kernel moves at most 2 GiB in one operation */
     {"iodepth", 1, RB_MAX_IODEPTH},
     {"numjobs", 1, RB_MAX_WORKERS},
@@ -56,23 +53,17 @@ static int may_write(const rb_scope_t *s)
     if (!rb_rw_writes(s->job->rw) || !s->target->n_devices || s->phase->destructive)
         return 0;
     return rb_rule_fail(s, "rw",
-                        "job '%s' writes to the devices of target '%s', which destroys what is on "
-                        "them; if that is meant, add destructive: true to phase '%s'",
-                        s->job->name, s->target->name, s->phase->name);
-}
-
-static int mixes(const rb_scope_t *s)
-{
-    if (!s->job->has_rwmixread || rb_rw_mixes(s->job->rw))
-        return 0;
-    return rb_rule_fail(s, "rwmixread", "rwmixread needs rw: rw or rw: randrw");
+                        "job '%s' %s the devices of target '%s', which destroys what is on them; "
+                        "if that is meant, add destructive: true to phase '%s'",
+                        s->job->name, rb_rw_trims(s->job->rw) ? "trims" : "writes to",
+                        s->target->name, s->phase->name);
 }
 
 static int is_aligned(const rb_scope_t *s)
 {
     const Rackbench__Job *job = s->job;
-    bool bs = job->bs_bytes % SECTOR_BYTES != 0;
-    if (!job->direct || (!bs && job->offset_bytes % SECTOR_BYTES == 0))
+    bool bs = job->bs_bytes % RB_SECTOR_BYTES != 0;
+    if (!job->direct || (!bs && job->offset_bytes % RB_SECTOR_BYTES == 0))
         return 0;
     char got[RB_FMT_SIZE];
     return rb_rule_fail(
@@ -112,19 +103,31 @@ static int fits_file(const rb_scope_t *s)
     return 0;
 }
 
+/* Of its operations. */
+static uint64_t largest_bytes(const Rackbench__Job *job)
+{
+    rb_bssplit_t b;
+    rb_err_t err;
+    if (!job->bssplit)
+        return job->bs_bytes;
+    RB_ASSERT(rb_bssplit_parse(job->bssplit, &b, &err) == 0); /* by rb_check_pattern */
+    return RB_MAX(b.side[RB_BSSPLIT_READ].max_bytes, b.side[RB_BSSPLIT_WRITE].max_bytes);
+}
+
 static int fits_block(const rb_scope_t *s)
 {
     const Rackbench__Job *job = s->job;
-    uint64_t region = region_bytes(s);
+    uint64_t region = region_bytes(s), largest = largest_bytes(job);
     char bs[RB_FMT_SIZE], have[RB_FMT_SIZE];
-    rb_fmt_bytes_exact(bs, sizeof(bs), job->bs_bytes);
+    rb_fmt_bytes_exact(bs, sizeof(bs), largest);
     rb_fmt_bytes_exact(have, sizeof(have), region);
-    if (region && job->bs_bytes > region)
-        return rb_rule_fail(s, "bs_bytes", "bs: %s is more than the region of %s; make it smaller",
-                            bs, have);
+    if (region && largest > region)
+        return rb_rule_fail(s, job->bssplit ? "bssplit" : "bs_bytes",
+                            "%s: %s is more than the region of %s; make it smaller",
+                            job->bssplit ? "bssplit" : "bs", bs, have);
     bool split =
         rb_rw_is_sequential(job->rw) && job->seq_layout == RACKBENCH__SEQ_LAYOUT__KIND__region;
-    if (region && split && region / job->numjobs < job->bs_bytes)
+    if (region && split && region / job->numjobs < largest)
         return rb_rule_fail(s, "numjobs",
                             "numjobs: %" PRIu32 " workers share the region of %s, less than one bs "
                             "of %s each; take fewer, or seq_layout: same",
@@ -138,7 +141,7 @@ static int bounds(const rb_scope_t *s)
     if (job->ramp_time_ns && !job->has_runtime_ns)
         return rb_rule_fail(s, "ramp_time_ns",
                             "ramp_time needs runtime: a phase bound by its work has no ramp");
-    if (job->has_io_size_bytes && job->io_size_bytes < job->bs_bytes)
+    if (job->has_io_size_bytes && job->io_size_bytes < largest_bytes(job))
         return rb_rule_fail(s, "io_size_bytes", "io_size is less than one bs; make it larger");
     return 0;
 }
@@ -162,8 +165,8 @@ static int labels(const rb_scope_t *s)
     return rb_unique_ask(s, on, "label");
 }
 
-static rb_rule_t *const rules[] = {has_target, may_write, mixes,   is_aligned, fits_file,
-                                   fits_block, bounds,    workers, labels};
+static rb_rule_t *const rules[] = {has_target, may_write, rb_check_pattern, is_aligned, fits_file,
+                                   fits_block, bounds,    rb_check_io,      workers,    labels};
 
 int rb_check_job(const rb_scope_t *s)
 {

@@ -17,9 +17,40 @@ static void key(out_t *o, const ProtobufCFieldDescriptor *field)
 
 static void emit_fields(out_t *o, ProtobufCMessage *msg);
 
+/* Is it a map from names to plain values, as labels are? */
+static bool is_plain_map(const ProtobufCFieldDescriptor *field)
+{
+    return field->label == PROTOBUF_C_LABEL_REPEATED &&
+           rb_schema_field(field->descriptor, "name") &&
+           rb_schema_field(field->descriptor, "value");
+}
+
+static char *text_of(ProtobufCMessage *msg, const char *key)
+{
+    return rb_value_yaml((rb_slot_t){msg, rb_schema_field(msg->descriptor, key)}, 0);
+}
+
+static void emit_map(out_t *o, rb_slot_t slot)
+{
+    key(o, slot.field);
+    fputs(" {", o->f);
+    for (size_t i = 0; i < rb_slot_count(slot); i++) {
+        ProtobufCMessage *msg = rb_slot_message(slot, i);
+        RB_AUTO(rb_free_str) char *name = text_of(msg, "name");
+        RB_AUTO(rb_free_str) char *value = text_of(msg, "value");
+        /* YAML asks for the mark before a key of more than 1024 characters. */
+        fprintf(o->f, "%s%s%s: %s", i ? ", " : "", strlen(name) > 1000 ? "? " : "", name, value);
+    }
+    fputs("}\n", o->f);
+}
+
 static void emit_messages(out_t *o, rb_slot_t slot)
 {
     bool list = slot.field->label == PROTOBUF_C_LABEL_REPEATED;
+    if (is_plain_map(slot.field)) {
+        emit_map(o, slot);
+        return;
+    }
     key(o, slot.field);
     fputc('\n', o->f);
     for (size_t i = 0; i < rb_slot_count(slot); i++) {

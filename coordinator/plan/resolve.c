@@ -15,9 +15,10 @@ static const struct fill plan_fill[] = {
 static const struct fill phase_fill[] = {{"destructive", "false"}};
 static const struct fill file_target_fill[] = {{"files", "1"}};
 static const struct fill job_fill[] = {
-    {"rw", "read"},  {"bs", "4KiB"},     {"iodepth", "1"},         {"numjobs", "1"},
+    {"rw", "read"},  {"iodepth", "1"},   {"numjobs", "1"},
     {"offset", "0"}, {"direct", "true"}, {"seq_layout", "region"},
 };
+static const struct fill one_size_fill[] = {{"bs", "4KiB"}};
 static const struct fill mixed_job_fill[] = {{"rwmixread", "50"}};
 
 static void fill(ProtobufCMessage *msg, const struct fill *table, size_t n)
@@ -74,6 +75,8 @@ static void inherit(Rackbench__Job *job, const Rackbench__Job *defaults)
 static void resolve_job(const Rackbench__Plan *plan, Rackbench__Job *job)
 {
     FILL(job, job_fill);
+    if (!job->bssplit)
+        FILL(job, one_size_fill);
     if (rb_rw_mixes(job->rw))
         FILL(job, mixed_job_fill);
     if (!job->target && plan->n_targets == 1)

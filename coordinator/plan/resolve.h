@@ -1,20 +1,28 @@
 /* resolve.h - fills every default into a plan, so that agents and reports need none of their own.
  *
  * After rb_plan_resolve
- *   plan    name, on_host_loss (abort), interval 1s, max_skew 1ms, lease 3s, randseed 1 and
- *           strict_skew false are set; min_hosts only where the plan gives it.
- *   target  has devices, or else files (1) and size; directory unset = the agent's scratch
- * directory. phase   has a name (phase0, phase1, ...) and destructive; `defaults` went into its
- * jobs. job     has name (j0, j1, ...), target, rw (read), bs 4KiB, iodepth 1, numjobs 1, offset 0,
- *           direct true, seq_layout region; rwmixread 50 if rw is rw or randrw and only then.
- *           The rest stays unset where the plan says nothing:
- *             size        unset = from offset to the end of the file or device
- *             runtime     unset = until the work is done; ramp_time unset = 0
- *             io_size, number_ios   unset = no such bound
- *             runtime, io_size and number_ios all unset = each worker does its region once: with
- *                 seq_layout region a sequential worker's region is its share of the job's
- *                 (1/numjobs), else the job's whole region
- *             rate_iops   unset = closed loop
+ *
+ * - the plan has name, on_host_loss (abort), interval 1s, max_skew 1ms, lease 3s, randseed 1 and
+ *   strict_skew false; min_hosts only where it gives it.
+ * - a target has devices, or else files (1) and size; directory unset = the agent's scratch.
+ * - a phase has a name (phase0, phase1, ...) and destructive; `defaults` went into its jobs.
+ * - a job has name (j0, j1, ...), target, rw (read), bs 4KiB (unless it has bssplit), iodepth 1,
+ *   numjobs 1, offset 0, direct true, seq_layout region; rwmixread 50 if rw is rw or randrw and
+ *   only then.
+ *
+ * The rest of a job stays unset where the plan says nothing:
+ *
+ * - size: from offset to the end of the file or device
+ * - runtime: until the work is done; ramp_time: 0
+ * - io_size, number_ios: no such bound
+ * - runtime, io_size and number_ios all unset: each worker does its region once. With seq_layout
+ *   region a sequential worker's region is its share of the job's (1/numjobs), else the job's
+ *   whole region; with seq_layout shared and with norandommap false the workers of a drive do the
+ *   region once between them.
+ * - rate_iops, rate: closed loop; with one of them rate_scope is worker, rate_process linear
+ * - blockalign: bs, or the smallest size of the same direction
+ * - norandommap: true
+ * - all other keys: 0, false, none, or the first value of the enum
  *
  * Any thread; no state.
  */
@@ -31,7 +39,7 @@ int rb_plan_resolve(Rackbench__Plan *plan, const rb_places_t *places, rb_err_t *
 /* Names the phases and jobs that have no name; part of rb_plan_resolve. */
 void rb_plan_name_all(Rackbench__Plan *plan);
 
-/* May a job of this mode write? */
+/* May a job of this mode change data? */
 static inline bool rb_rw_writes(Rackbench__Rw__Mode rw)
 {
     return rw != RACKBENCH__RW__MODE__read && rw != RACKBENCH__RW__MODE__randread;
@@ -44,5 +52,10 @@ static inline bool rb_rw_mixes(Rackbench__Rw__Mode rw)
 static inline bool rb_rw_is_sequential(Rackbench__Rw__Mode rw)
 {
     return rw == RACKBENCH__RW__MODE__read || rw == RACKBENCH__RW__MODE__write ||
-           rw == RACKBENCH__RW__MODE__rw;
+           rw == RACKBENCH__RW__MODE__rw || rw == RACKBENCH__RW__MODE__trim;
+}
+/* Does it do nothing but trim? */
+static inline bool rb_rw_trims(Rackbench__Rw__Mode rw)
+{
+    return rw == RACKBENCH__RW__MODE__trim || rw == RACKBENCH__RW__MODE__randtrim;
 }

@@ -1,5 +1,6 @@
 #include "coordinator/plan/schema.h"
 
+#include "coordinator/plan/fio_words.h"
 #include "coordinator/plan/nearest.h"
 
 static const struct {
@@ -78,21 +79,27 @@ static void each_key(const ProtobufCMessageDescriptor *type, rb_key_t *keys, siz
         each_key(defaults->descriptor, keys, n, max);
 }
 
+/* A list of keys that is longer than this helps nobody. */
+enum { LIST_BYTES = 160 };
+
 char *rb_schema_advice(const ProtobufCMessageDescriptor *type, const char *key)
 {
     rb_key_t keys[128];
     rb_nearest_t nearest = {.word = key};
-    size_t n = 0, length = 0;
+    size_t n = 0, length = 0, i = 0;
+    const char *word = rb_fio_word(key);
+    if (word)
+        return rb_strdup(word);
     each_key(type, keys, &n, RB_LEN(keys));
-    for (size_t i = 0; i < n; i++)
+    for (i = 0; i < n; i++)
         rb_nearest_try(&nearest, keys[i].text);
     if (nearest.best)
         return rb_asprintf("did you mean '%s'?", nearest.best);
-    char list[RB_MAX_TEXT] = "";
-    for (size_t i = 0; i < n && length < sizeof(list); i++)
-        length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s", i ? ", " : "",
-                                   keys[i].text);
-    return rb_asprintf("the keys here are %s", list);
+    char list[LIST_BYTES + sizeof(rb_key_t) + 3] = "";
+    for (i = 0; i < n && length < LIST_BYTES; i++)
+        length += (size_t)sprintf(list + length, "%s%s", i ? ", " : "", keys[i].text);
+    return rb_asprintf("the keys here are %s%s", list,
+                       i < n ? " and more: see man rackbench-plan" : "");
 }
 
 static bool is_list(const ProtobufCFieldDescriptor *field)

@@ -31,7 +31,8 @@ const ProtobufCFieldDescriptor *rb_schema_field(const ProtobufCMessageDescriptor
 const ProtobufCFieldDescriptor *rb_schema_defaults(const ProtobufCMessageDescriptor *type);
 rb_number_t rb_schema_number(const ProtobufCFieldDescriptor *field);
 rb_key_t rb_schema_key(const ProtobufCFieldDescriptor *field);
-/* "did you mean 'iodepth'?" or "the keys here are a, b, c": owned by the caller. */
+/* "write bs" (for a word of fio's), "did you mean 'iodepth'?" or "the keys here are a, b, c", the
+ * first of them if there are many: owned by the caller. */
 char *rb_schema_advice(const ProtobufCMessageDescriptor *type, const char *key);
 
 /* The field that key means in msg or in its defaults (made when first needed). */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "common/units.h"
+#include "coordinator/plan/fio_words.h"
 
 static int parse_number(rb_slot_t slot, const char *text, rb_err_t *err)
 {
@@ -47,6 +48,9 @@ static int parse_enum(rb_slot_t slot, const char *text, rb_err_t *err)
         *(int *)rb_slot_push(slot) = value->value;
         return 0;
     }
+    const char *word = rb_fio_word(text);
+    if (word)
+        return rb_err_set(err, RB_ERR_INPUT, "'%.64s' is not known here; %s", text, word);
     char list[256] = "";
     size_t length = 0;
     for (unsigned i = 0; i < type->n_values && length < sizeof(list); i++)

@@ -68,9 +68,17 @@ static json_t *start_json(const rb_result_phase_t *phase)
         rb_json_set(first, h->name, json_integer(h->start.first_io_ns));
         rb_json_set(last, h->name, json_integer(h->start.last_first_io_ns));
     }
-    return json_pack("{s:o,s:o,s:o,s:o,s:o}", "skew_ns", rb_json_u64(phase->skew_ns), "bound_ns",
-                     rb_json_u64(phase->skew_bound_ns), "lateness_ns", lateness, "first_io_ns",
-                     first, "last_first_io_ns", last);
+    json_t *o = json_object();
+    /* With one host of several left there is nothing to compare. */
+    if (phase->start_hosts > 1 || phase->start_of == 1) {
+        json_object_set_new(o, "skew_ns", rb_json_u64(phase->skew_ns));
+        json_object_set_new(o, "bound_ns", rb_json_u64(phase->skew_bound_ns));
+    }
+    json_object_set_new(o, "hosts", rb_json_u64(phase->start_hosts));
+    json_object_set_new(o, "lateness_ns", lateness);
+    json_object_set_new(o, "first_io_ns", first);
+    json_object_set_new(o, "last_first_io_ns", last);
+    return o;
 }
 
 static json_t *interval_json(const rb_result_phase_t *phase)

@@ -143,9 +143,14 @@ static void put_facts(const rb_text_t *text, const rb_result_phase_t *p)
 {
     char a[RB_FMT_SIZE], b[RB_FMT_SIZE];
     const rb_stats_t *c = &p->cluster;
-    if (p->has_start && p->nhosts > 1)
-        fprintf(text->out, "  start skew %s +- %s\n", rb_fmt_ns(a, sizeof(a), p->skew_ns),
+    if (p->start_hosts > 1)
+        fprintf(text->out, "  start skew %s +- %s", rb_fmt_ns(a, sizeof(a), p->skew_ns),
                 rb_fmt_ns(b, sizeof(b), p->skew_bound_ns));
+    else if (p->start_of > 1)
+        fputs("  start skew not known", text->out);
+    if (p->start_of > 1)
+        fprintf(text->out, p->start_hosts < p->start_of ? " (%zu of %zu hosts told)\n" : "\n",
+                p->start_hosts, p->start_of);
     put_workers(text, p);
     if (c->unfinished > 0)
         fprintf(text->out, "  in flight at the end: %llu, the oldest for %s\n",
@@ -158,16 +163,22 @@ static void put_facts(const rb_text_t *text, const rb_result_phase_t *p)
 }
 
 /* An open loop keeps its schedule; what it could not do in time shows here and in response. */
-static void put_offered(const rb_text_t *text, const rb_named_stats_t *job)
+static void put_offered(const rb_text_t *text, const rb_result_phase_t *phase,
+                        const rb_named_stats_t *job)
 {
+    double iops = 0; /* of the hosts whose offer is known: a lost one told none */
+    for (size_t i = 0; i < phase->nhosts; i++)
+        for (size_t k = 0; k < phase->hosts[i].njobs; k++)
+            if (strcmp(phase->hosts[i].jobs[k].name, job->name) == 0 &&
+                phase->hosts[i].jobs[k].stats.offered_ops > 0)
+                iops += rb_text_rates(&phase->hosts[i].jobs[k].stats).iops;
     char offered[RB_FMT_SIZE], achieved[RB_FMT_SIZE], name[RB_WORDS_SIZE];
     if (job->stats.offered_ops == 0)
         return;
     fprintf(text->out, "  job %.40s: offered %s IOPS, achieved %s IOPS\n",
             rb_words_clean(name, sizeof(name), job->name),
             rb_fmt_count(offered, sizeof(offered), (uint64_t)(job->stats.offered_iops + 0.5)),
-            rb_fmt_count(achieved, sizeof(achieved),
-                         (uint64_t)(rb_text_rates(&job->stats).iops + 0.5)));
+            rb_fmt_count(achieved, sizeof(achieved), (uint64_t)(iops + 0.5)));
 }
 
 static void put_to_last(const rb_text_t *text, const rb_result_phase_t *p)
@@ -190,7 +201,7 @@ static void put_table(rb_text_t *text, const rb_result_phase_t *phase)
     put_named(text, "job", phase->jobs, phase->njobs);
     put_named(text, "group", phase->groups, phase->ngroups);
     for (size_t i = 0; i < phase->njobs; i++)
-        put_offered(text, &phase->jobs[i]);
+        put_offered(text, phase, &phase->jobs[i]);
 }
 
 void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)

@@ -1,8 +1,8 @@
 /* engine_cost.c - one worker of the engine alone, for engine_cost.sh: 4 KiB random reads of TARGET.
  *
- * engine_cost TARGET IODEPTH OPERATIONS [buffered]: a closed loop, both histograms, one window a
- * second, as in the agent but without coordinator, sampler and second thread. Prints operations a
- * second and the median of the service time.
+ * engine_cost TARGET IODEPTH OPERATIONS WAIT [buffered]: a closed loop, both histograms, one window
+ * a second, as in the agent but without coordinator, sampler and second thread. WAIT is
+ * iodepth_batch_complete_min. Prints operations a second and the median of the service time.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -40,7 +40,8 @@ static void set_job(Rackbench__Job *job, char **argv, int argc)
     job->has_iodepth = true;
     job->iodepth = (uint32_t)strtoul(argv[2], NULL, 10);
     job->number_ios = strtoull(argv[3], NULL, 10);
-    job->has_direct = argc > 4;
+    job->iodepth_batch_complete_min = (uint32_t)strtoul(argv[4], NULL, 10);
+    job->has_direct = argc > 5;
 }
 
 /* All windows but those that the loop had to merge stand in its slots. */
@@ -65,8 +66,8 @@ int main(int argc, char **argv)
     Rackbench__Job job;
     rb_err_t err = {0};
     _Atomic uint64_t cursor = 0;
-    if (argc < 4) {
-        fprintf(stderr, "usage: engine_cost TARGET IODEPTH OPERATIONS [buffered]\n");
+    if (argc < 5) {
+        fprintf(stderr, "usage: engine_cost TARGET IODEPTH OPERATIONS WAIT [buffered]\n");
         return RB_ERR_INPUT;
     }
     set_job(&job, argv, argc);

@@ -93,7 +93,8 @@ test_outputs()
     quick --local 1 --json-lines
     check "--json-lines: every line is an object" \
         [ "$(jq -r .type "$TMP/out" | wc -l)" = "$(wc -l <"$TMP/out")" ]
-    check "the last one tells the end" [ "$(tail -n 1 "$TMP/out" | jq -r .state)" = "done" ]
+    check "the last one is the result" [ "$(tail -n 1 "$TMP/out" | jq -r '.type + " " + .run.status')" \
+        = "result done" ]
     check "its windows hold what the result does" [ "$(jq -s '[.[] | select(.type == "window" and
         (.ramp | not)) | .read.ops] | add' "$TMP/out")" = \
         "$(jq .phases[0].cluster.read.ops "$run/result.json")" ]

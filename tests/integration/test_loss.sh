@@ -98,6 +98,8 @@ test_killed_agent()
     # What the lost host had delivered counts: a second of it at the least.
     check_json "$TMP/killed/result.json" '.phases[0].hosts | map(.total.read.ops) | min > 250'
     check_json "$TMP/killed/result.json" '.phases[0].interval.common_share < 0.999'
+    check_json "$TMP/killed/result.json" '.phases[0].start.hosts == 2'
+    expect_match "start skew .* \(2 of 3 hosts told\)" "$OUTPUT"
     agent_up "$net" 3 10.77.0.3
     expect_free "$TMP/killed.next"
 }
@@ -191,6 +193,12 @@ test_interrupt_twice()
     expect_free "$TMP/twice.next"
 }
 
+# ended PID: it is gone, or waits for its new parent to take notice.
+ended()
+{
+    ! grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
+}
+
 # Embedded agents are ours: they end with us.
 test_embedded()
 {
@@ -215,7 +223,7 @@ test_embedded()
     kill -KILL "$RUN"
     wait "$RUN" 2>/dev/null || true
     for pid in $pids; do
-        wait_for 2 test ! -e "/proc/$pid/cmdline"
+        wait_for 5 ended "$pid"
     done
     echo "ok: they end when the coordinator is killed"
 }

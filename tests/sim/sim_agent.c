@@ -50,8 +50,9 @@ static void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__
     answer_later(ctx, true);
 }
 
-static void sink_prepare(void *ctx, uint32_t phase)
+static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
+    uint32_t phase = prepare->phase;
     sim_agent_t *a = ctx;
     a->acts++;
     sim_engine_prepare(a, phase);

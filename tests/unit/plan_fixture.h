@@ -12,6 +12,10 @@
 #include "coordinator/plan/resolve.h"
 #include "proto/wire.h"
 
+/* A plan of one job, in line 5 from column 10 on. */
+#define PHASE(job) "phases:\n  - name: p\n    jobs:\n      - {" job "}\n"
+#define JOB(job)   "targets: {s: {size: 1GiB}}\n" PHASE(job)
+
 /* A plan that is refused, and its whole message. */
 typedef struct {
     const char *text;
@@ -52,6 +56,20 @@ static inline void expect_message(const char *text, size_t size, plan_stage_t st
         fail_msg("accepted: %s", text);
     assert_int_equal(err.code, RB_ERR_INPUT);
     assert_string_equal(err.text, message);
+}
+
+static inline void expect_messages(const bad_plan_t *bad, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        expect_message(bad[i].text, strlen(bad[i].text), RESOLVED, bad[i].message);
+}
+
+static inline void expect_good(const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        RB_AUTO(rb_plan_destroy) Rackbench__Plan *plan = resolved_plan(texts[i]);
+        assert_non_null(plan);
+    }
 }
 
 static inline void assert_plans_equal(const Rackbench__Plan *a, const Rackbench__Plan *b)

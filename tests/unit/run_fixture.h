@@ -32,7 +32,7 @@ typedef struct {
 } fixture_t;
 
 static void put(fixture_t *f, const char *fmt, ...) RB_PRINTF(2, 3);
-static void put(fixture_t *f, const char *fmt, ...)
+static inline void put(fixture_t *f, const char *fmt, ...)
 {
     size_t n = strlen(f->said);
     va_list ap;
@@ -41,7 +41,7 @@ static void put(fixture_t *f, const char *fmt, ...)
     va_end(ap);
 }
 
-static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
+static inline void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
 {
     fixture_t *f = ctx;
     static const char *const names[] = {"none", "Hello", "Beat",  "Load", "Prepare",
@@ -55,7 +55,7 @@ static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
     f->acked[host] = msg->beat->acked_row;
 }
 
-static int sink_row(void *ctx, uint32_t host, const void *data, size_t size, rb_err_t *err)
+static inline int sink_row(void *ctx, uint32_t host, const void *data, size_t size, rb_err_t *err)
 {
     fixture_t *f = ctx;
     rb_row_t row;
@@ -76,13 +76,13 @@ static int sink_row(void *ctx, uint32_t host, const void *data, size_t size, rb_
 
 /* ---- events ---- */
 
-static void step(fixture_t *f, rb_run_event_t event)
+static inline void step(fixture_t *f, rb_run_event_t event)
 {
     event.now_ns = f->now_ns += 10 * RB_NS_PER_US;
     rb_run_step(f->run, &event);
 }
 
-static void say(fixture_t *f, uint32_t host, const Rackbench__ToCoordinator *msg)
+static inline void say(fixture_t *f, uint32_t host, const Rackbench__ToCoordinator *msg)
 {
     step(f, (rb_run_event_t){.kind = RB_RUN_MESSAGE, .host = host, .message = msg});
 }
@@ -98,14 +98,14 @@ static void say(fixture_t *f, uint32_t host, const Rackbench__ToCoordinator *msg
         say((f), (host), &msg_);                                                                   \
     } while (0)
 
-static void welcome(fixture_t *f, uint32_t host)
+static inline void welcome(fixture_t *f, uint32_t host)
 {
     Rackbench__Inventory inventory = RACKBENCH__INVENTORY__INIT;
     f->states[host] = RACKBENCH__BEAT_ACK__STATE__owned;
     SAY(f, host, WELCOME, welcome, Welcome, .inventory = &inventory);
 }
 
-static void beat_ack(fixture_t *f, uint32_t host, uint32_t phase)
+static inline void beat_ack(fixture_t *f, uint32_t host, uint32_t phase)
 {
     Rackbench__ToCoordinator msg = RACKBENCH__TO_COORDINATOR__INIT;
     Rackbench__BeatAck ack = RACKBENCH__BEAT_ACK__INIT;
@@ -122,7 +122,7 @@ static void beat_ack(fixture_t *f, uint32_t host, uint32_t phase)
 }
 
 /* Answers every Beat, those that follow from an answer too: a burst ends. */
-static void pump(fixture_t *f)
+static inline void pump(fixture_t *f)
 {
     for (uint32_t host = 1; host <= HOSTS; host++)
         while (f->beats[host] != 0)
@@ -130,14 +130,14 @@ static void pump(fixture_t *f)
 }
 
 /* The next beat, unanswered. */
-static void tick(fixture_t *f)
+static inline void tick(fixture_t *f)
 {
     f->now_ns = RB_MAX(f->now_ns, rb_run_deadline_ns(f->run));
     step(f, (rb_run_event_t){.kind = RB_RUN_TICK});
 }
 
 /* `host` answers nothing; the others do. */
-static void silence(fixture_t *f, uint32_t host, uint64_t ns)
+static inline void silence(fixture_t *f, uint32_t host, uint64_t ns)
 {
     for (uint64_t end_ns = f->now_ns + ns; f->now_ns < end_ns && !rb_run_done(f->run);) {
         tick(f);
@@ -147,12 +147,12 @@ static void silence(fixture_t *f, uint32_t host, uint64_t ns)
     }
 }
 
-static void interrupt(fixture_t *f)
+static inline void interrupt(fixture_t *f)
 {
     step(f, (rb_run_event_t){.kind = RB_RUN_INTERRUPT});
 }
 
-static void agent_row(fixture_t *f, uint32_t host, uint64_t seq)
+static inline void agent_row(fixture_t *f, uint32_t host, uint64_t seq)
 {
     rb_row_t row = {.kind = RB_ROW_DRIVES, .seq = seq};
     rb_bytes_t bytes = rb_row_pack(&row);
@@ -161,7 +161,7 @@ static void agent_row(fixture_t *f, uint32_t host, uint64_t seq)
     rb_bytes_clear(&bytes);
 }
 
-static void enter(fixture_t *f, uint32_t host, Rackbench__BeatAck__State state)
+static inline void enter(fixture_t *f, uint32_t host, Rackbench__BeatAck__State state)
 {
     f->states[host] = state;
     if (state == RACKBENCH__BEAT_ACK__STATE__loaded)
@@ -172,7 +172,7 @@ static void enter(fixture_t *f, uint32_t host, Rackbench__BeatAck__State state)
         SAY(f, host, ARMED, armed, Armed, .phase = 0);
 }
 
-static void all_enter(fixture_t *f, Rackbench__BeatAck__State state)
+static inline void all_enter(fixture_t *f, Rackbench__BeatAck__State state)
 {
     for (uint32_t host = 1; host <= HOSTS; host++)
         enter(f, host, state);
@@ -180,7 +180,7 @@ static void all_enter(fixture_t *f, Rackbench__BeatAck__State state)
         pump(f);
 }
 
-static void drained(fixture_t *f, uint32_t host, uint64_t last_row)
+static inline void drained(fixture_t *f, uint32_t host, uint64_t last_row)
 {
     f->states[host] = RACKBENCH__BEAT_ACK__STATE__loaded;
     SAY(f, host, DRAINED, drained, Drained, .phase = 0, .last_row = last_row);
@@ -188,13 +188,13 @@ static void drained(fixture_t *f, uint32_t host, uint64_t last_row)
 
 /* ---- what must have happened ---- */
 
-static void expect(fixture_t *f, const char *said)
+static inline void expect(fixture_t *f, const char *said)
 {
     assert_string_equal(f->said, said);
     f->said[0] = '\0';
 }
 
-static void expect_end(fixture_t *f, const char *status, rb_code_t code, const char *text)
+static inline void expect_end(fixture_t *f, const char *status, rb_code_t code, const char *text)
 {
     assert_true(rb_run_done(f->run));
     assert_string_equal(rb_run_outcome(f->run)->status, status);
@@ -205,7 +205,7 @@ static void expect_end(fixture_t *f, const char *status, rb_code_t code, const c
 
 /* ---- the fixture ---- */
 
-static fixture_t *fixture_new(void)
+static inline fixture_t *fixture_new(void)
 {
     static char name[] = "p";
     fixture_t *f = rb_calloc(1, sizeof(*f));
@@ -236,14 +236,14 @@ static fixture_t *fixture_new(void)
     return f;
 }
 
-static void start(fixture_t *f)
+static inline void start(fixture_t *f)
 {
     rb_run_sink_t sink = {f, sink_send, sink_row};
     f->run = rb_run_new(&f->opts, &sink);
     step(f, (rb_run_event_t){.kind = RB_RUN_START});
 }
 
-static void fixture_destroy(fixture_t **f)
+static inline void fixture_destroy(fixture_t **f)
 {
     rb_run_destroy(&(*f)->run);
     for (size_t i = 0; i < MAX_KIND; i++)
@@ -253,7 +253,7 @@ static void fixture_destroy(fixture_t **f)
 }
 
 /* Up to LOAD, and what was said so far is forgotten. */
-static void reach_load(fixture_t *f)
+static inline void reach_load(fixture_t *f)
 {
     start(f);
     welcome(f, 1);
@@ -263,7 +263,7 @@ static void reach_load(fixture_t *f)
 }
 
 /* Up to both running. */
-static void reach_run(fixture_t *f)
+static inline void reach_run(fixture_t *f)
 {
     reach_load(f);
     all_enter(f, RACKBENCH__BEAT_ACK__STATE__loaded);

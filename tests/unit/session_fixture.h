@@ -34,9 +34,9 @@ static void put(agent_t *a, const char *fmt, ...)
 
 static void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinator *msg)
 {
-    static const char *const names[] = {"none",    "Join",    "Welcome",  "Busy",
-                                        "BeatAck", "Loaded",  "Progress", "Ready",
-                                        "Armed",   "Drained", "Failed",   "Cleaned"};
+    static const char *const names[] = {"none",   "Join",     "Welcome", "Busy",  "BeatAck",
+                                        "Loaded", "Progress", "Ready",   "Armed", "Drained",
+                                        "Failed", "Cleaned",  "Leaving"};
     put(ctx, "%s", names[msg->body_case]);
     if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_BUSY)
         put(ctx, "(%s to %s)", msg->busy->run_id, peer);
@@ -62,8 +62,9 @@ static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__H
     put(ctx, "load(%zu phases, %s) ", plan->n_phases, hello->host);
 }
 
-static void sink_prepare(void *ctx, uint32_t phase)
+static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
+    uint32_t phase = prepare->phase;
     put(ctx, "prepare(%u) ", phase);
 }
 

@@ -1,58 +1,12 @@
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* test_block.c - the lean half of the workload: one size, uniform or sequential. */
+#include "tests/unit/block_rig.h"
 
 #include "agent/workload/block.h"
 
-enum { BS = 4096, BLOCKS = 1000 };
-
-static Rackbench__Job job;
-static rb_subject_t subject;
-static _Atomic uint64_t cursor;
-
-static int fresh(void **state)
-{
-    (void)state;
-    rackbench__job__init(&job);
-    job.name = "j";
-    job.has_bs_bytes = job.has_numjobs = true;
-    job.bs_bytes = BS;
-    job.numjobs = 1;
-    subject = (rb_subject_t){.size_bytes = BLOCKS * BS + 100, .logical_block_bytes = 512};
-    snprintf(subject.path, sizeof(subject.path), "/dev/x");
-    atomic_store(&cursor, 0);
-    return 0;
-}
-
-static rb_block_t block(uint32_t worker)
-{
-    rb_block_t b;
-    rb_err_t err = {0};
-    rb_block_opts_t opts = {
-        .job = &job, .subject = &subject, .worker = worker, .seed = 7, .cursor = &cursor};
-    if (rb_block_init(&b, &opts, &err) < 0)
-        fail_msg("%s", err.text);
-    return b;
-}
-
-static rb_err_t refused(uint32_t worker)
-{
-    rb_block_t b;
-    rb_err_t err = {0};
-    rb_block_opts_t opts = {.job = &job, .subject = &subject, .worker = worker, .cursor = &cursor};
-    assert_int_equal(rb_block_init(&b, &opts, &err), -1);
-    assert_int_equal(err.code, RB_ERR_INPUT);
-    assert_non_null(strstr(err.text, "job 'j'"));
-    assert_non_null(strstr(err.text, "/dev/x"));
-    return err;
-}
+#include <math.h>
 
 /* Takes n operations in uneven batches; counts[i] of block i, from `offset` on. */
-static void count(rb_block_t *b, uint64_t n, uint32_t *counts, uint64_t *ret_reads)
+static void count_reads(rb_block_t *b, uint64_t n, uint32_t *counts, uint64_t *ret_reads)
 {
     rb_io_t ios[RB_BATCH];
     for (uint64_t done = 0; done < n;) {
@@ -79,7 +33,7 @@ static void random_is_uniform(void **state)
     double chi2 = 0;
     job.rw = RACKBENCH__RW__MODE__randread;
     rb_block_t b = block(0);
-    count(&b, n, counts, &reads);
+    count_reads(&b, n, counts, &reads);
     for (int i = 0; i < BLOCKS; i++)
         chi2 += pow(counts[i] - 1000.0, 2) / 1000.0;
     /* 999 degrees of freedom: 5 sigma is 999 +- 224. */
@@ -114,11 +68,11 @@ static void the_mix_holds(void **state)
         job.has_rwmixread = true;
         job.rwmixread = percents[i];
         rb_block_t b = block(0);
-        count(&b, 100000, counts, &reads);
+        count_reads(&b, 100000, counts, &reads);
         double p = percents[i] / 100.0;
         assert_true(fabs((double)reads - 100000 * p) <= 5 * sqrt(100000 * p * (1 - p)));
-        assert_int_equal(rb_block_reads(&job), percents[i] > 0);
-        assert_int_equal(rb_block_writes(&job), percents[i] < 100);
+        assert_int_equal(rb_block_ops(&job), (percents[i] > 0 ? 1u << RB_OP_READ : 0) |
+                                                 (percents[i] < 100 ? 1u << RB_OP_WRITE : 0));
     }
 }
 
@@ -128,7 +82,7 @@ static void assert_covered(uint32_t workers, uint64_t each, uint32_t times)
     uint64_t reads = 0;
     for (uint32_t w = 0; w < workers; w++) {
         rb_block_t b = block(w);
-        count(&b, each ? each : b.nblocks, counts, &reads);
+        count_reads(&b, each ? each : b.nblocks, counts, &reads);
     }
     for (int i = 0; i < BLOCKS; i++)
         assert_int_equal(counts[i], times);
@@ -152,12 +106,10 @@ static void shared_once_ends_at_the_end(void **state)
 {
     (void)state;
     rb_io_t ios[RB_BATCH];
-    rb_err_t err;
-    rb_block_t b;
-    rb_block_opts_t opts = {.job = &job, .subject = &subject, .cursor = &cursor, .once = true};
     job.seq_layout = RACKBENCH__SEQ_LAYOUT__KIND__shared;
+    once = true;
     atomic_store(&cursor, BLOCKS - 3);
-    assert_int_equal(rb_block_init(&b, &opts, &err), 0);
+    rb_block_t b = block(0);
     assert_int_equal(b.ops->next(&b, ios, 8), 3);
     assert_int_equal(ios[2].offset_bytes, (BLOCKS - 1) * BS);
     assert_int_equal(b.ops->next(&b, ios, 8), 0);

@@ -7,7 +7,7 @@
 
 #include "common/guard.h"
 
-enum { NOTHING = 0, WRITE = 1, DESTRUCTIVE = 2, ALLOW = 4, ALL = 7 };
+enum { NOTHING = 0, WRITE = 1, DESTRUCTIVE = 2, ALLOW = 4, ALL = 7, READ_ONLY = 8 };
 
 typedef struct {
     unsigned flags;
@@ -158,6 +158,14 @@ static const row_t rows[] = {
      RB_GUARD_WARNED,
      "/dev/sdb: it is opened exclusively by the kernel or a program" SHOWS},
     {NOTHING, {SIGNED(SELF, "/dev/sdb", "xfs filesystem")}, RB_GUARD_ALLOWED, ""},
+    /* read-only */
+    {READ_ONLY, {{0}}, RB_GUARD_ALLOWED, ""},
+    {ALL | READ_ONLY,
+     {{0}},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: it is read-only and a job writes to it; make it writable (blockdev --setrw) or "
+     "choose "
+     "another drive"},
 };
 
 static void every_rule(void **state)
@@ -172,6 +180,7 @@ static void every_rule(void **state)
             .path = "/dev/sdb",
             .uses = row->uses,
             .nuses = nuses,
+            .read_only = (row->flags & READ_ONLY) != 0,
             .write = (row->flags & WRITE) != 0,
             .destructive = (row->flags & DESTRUCTIVE) != 0,
             .allowed = (row->flags & ALLOW) != 0,

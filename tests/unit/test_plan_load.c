@@ -60,10 +60,27 @@ static const bad_plan_t bad[] = {
     {"phases:\n  - name: a\n    defaults: {iodepth: 4}\n",
      "p.yaml:3:5: unknown key 'defaults'; the keys here are name, destructive, jobs, target, rw, "
      "rwmixread, bs, iodepth, numjobs, size, offset, direct, runtime, ramp_time, io_size, "
-     "number_ios, rate_iops, seq_layout, on"},
+     "number_ios, rate_iops, seq_layout, on, random_distribution and more: see man rackbench-plan"},
     {"phases:\n  - name: a\n    jobs:\n      - {rw: raed}\n",
      "p.yaml:4:14: rw: 'raed' is not known here; one of read, write, randread, randwrite, rw, "
-     "randrw is right"},
+     "randrw, trim, randtrim is right"},
+    {"phases:\n  - jobs: [{blocksize: 4k}]\n", "p.yaml:2:13: unknown key 'blocksize'; write bs"},
+    {"phases:\n  - time_based: true\n",
+     "p.yaml:2:5: unknown key 'time_based'; runtime is always time based: leave it out"},
+    {"group_reporting: true\n",
+     "p.yaml:1:1: unknown key 'group_reporting'; results are always merged, and shown by host and "
+     "drive too: leave it out"},
+    {"phases:\n  - jobs: [{directory: /data}]\n",
+     "p.yaml:2:13: unknown key 'directory'; drives and files are targets: targets: {t: {devices: "
+     "[...]}} or {t: {directory: /d, size: 1GiB}}, and target: t in the job"},
+    {"phases:\n  - jobs: [{ioengine: libaio}]\n",
+     "p.yaml:2:23: ioengine: 'libaio' is not known here; write io_uring, or sync for one operation "
+     "at a time"},
+    {"phases:\n  - jobs: [{ioengine: uring}]\n",
+     "p.yaml:2:23: ioengine: 'uring' is not known here; one of io_uring, sync, io_uring_cmd is "
+     "right"},
+    {"phases:\n  - jobs: [{rw: readwrite}]\n",
+     "p.yaml:2:17: rw: 'readwrite' is not known here; write rw"},
     {"phases:\n  - jobs: [{direct: 2}]\n", "p.yaml:2:21: direct: '2' is neither true nor false"},
     {"phases:\n  - jobs: [{on: [reader]}]\n", "p.yaml:2:18: the key 'name' is missing"},
     {"phases:\n  - jobs: [{on: {role: }}]\n", "p.yaml:2:24: the key 'value' is missing"},
@@ -73,7 +90,7 @@ static const bad_plan_t bad[] = {
     {"phases:\n  - jobs: [{sweep: {iodepth: [1, 2]}}]\n",
      "p.yaml:2:13: unknown key 'sweep'; the keys here are name, target, rw, rwmixread, bs, "
      "iodepth, numjobs, size, offset, direct, runtime, ramp_time, io_size, number_ios, rate_iops, "
-     "seq_layout, on"},
+     "seq_layout, on, random_distribution and more: see man rackbench-plan"},
     {"phases:\n  - jobs: [{bs: -1}]\n",
      "p.yaml:2:17: bs: \"-1\" is not a size: it does not begin with a digit; write bytes, or a "
      "number with KiB MiB GiB TiB PiB (or k M G T P), kB MB GB TB PB"},
@@ -179,6 +196,7 @@ static void test_places(void **state)
     RB_AUTO(rb_free_str) char *text = read_demo();
     RB_AUTO(rb_places_destroy) rb_places_t *places = NULL;
     RB_AUTO(rb_plan_destroy) Rackbench__Plan *plan = load_plan(text, &places);
+    assert_non_null(plan);
     check_place(places, "name", "p.yaml:2:1");
     check_place(places, "phases.0.jobs.1.iodepth", "p.yaml:16:35");
     check_place(places, "phases.0.jobs.1.bs_bytes", "p.yaml:16:9");   /* unset: its job's */

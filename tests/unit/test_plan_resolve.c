@@ -114,6 +114,51 @@ static void test_round_trip(void **state)
         "phases: [{on: {\"~\": \"\", k/x: \"null\"}, jobs: [{}, {target: \"true\"}]}]\n");
 }
 
+/* Labels read as they were written; a name that is no plain key in YAML, too. */
+static void test_labels(void **state)
+{
+    (void)state;
+    RB_AUTO(rb_plan_destroy)
+    Rackbench__Plan *plan =
+        resolved_plan("targets: {s: {size: 1GiB}}\n"
+                      "phases: [{jobs: [{on: {role: reader, k/x: \"a b\"}}]}]\n");
+    RB_AUTO(rb_free_str) char *text = rb_plan_emit(plan);
+    assert_non_null(strstr(text, "        on: {role: reader, k/x: \"a b\"}\n"));
+    RB_AUTO(rb_free_str) char *long_name = rb_calloc(2001, 1);
+    memset(long_name, 'x', 2000);
+    RB_AUTO(rb_free_str)
+    char *long_plan = rb_asprintf(
+        "targets: {s: {size: 1GiB}}\nphases: [{jobs: [{on: [{name: %s, value: a}]}]}]\n",
+        long_name);
+    check_round_trip(long_plan);
+}
+
+/* What is unset stays unset: bs only beside a bssplit, and all that agents take as a default. */
+static void test_unset(void **state)
+{
+    (void)state;
+    RB_AUTO(rb_plan_destroy)
+    Rackbench__Plan *plan = resolved_plan("targets: {s: {size: 1GiB}}\nphases: [{jobs: [{rw: "
+                                          "randtrim, bssplit: 4k/60:64k/40}]}]\n");
+    RB_AUTO(rb_free_str) char *text = rb_plan_emit(plan);
+    assert_non_null(strstr(text, "    jobs:\n"
+                                 "      - name: j0\n"
+                                 "        target: s\n"
+                                 "        rw: randtrim\n"
+                                 "        iodepth: 1\n"
+                                 "        numjobs: 1\n"
+                                 "        offset: 0B\n"
+                                 "        direct: true\n"
+                                 "        seq_layout: region\n"
+                                 "        bssplit: \"4k/60:64k/40\"\n"));
+    check_round_trip(
+        "targets: {d: {devices: /dev/ng0n1}}\n"
+        "phases: [{destructive: true, jobs: [{rw: randrw, rwmixtrim: 10, fsync: 8, "
+        "random_distribution: \"zipf:1.2\", ioengine: io_uring_cmd, hipri: true, "
+        "iomem: mmaphuge, fallback: allow, continue_on_error: all, cpus_allowed: \"0-3,8\", "
+        "rate: 1GiB, rate_scope: host, rate_process: poisson, blockalign: 8k}]}]\n");
+}
+
 static void test_presets(void **state)
 {
     (void)state;
@@ -141,10 +186,9 @@ static void test_presets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_inheritance),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_presets),
+        cmocka_unit_test(test_defaults),   cmocka_unit_test(test_inheritance),
+        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_unset),      cmocka_unit_test(test_presets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,6 @@
 #include "coordinator/plan/resolve.h"
 #include "tests/unit/plan_fixture.h"
 
-#define PHASE(job) "phases:\n  - name: p\n    jobs:\n      - {" job "}\n"
-#define JOB(job)   "targets: {s: {size: 1GiB}}\n" PHASE(job)
-
 static const bad_plan_t bad[] = {
     {"name: a\n", "p.yaml:1:1: the plan has no phases; add phases: [{jobs: [...]}]"},
     {"targets: {s: {size: 1GiB}}\n",
@@ -125,8 +122,7 @@ static const bad_plan_t bad[] = {
 static void test_bad(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < RB_LEN(bad); i++)
-        expect_message(bad[i].text, strlen(bad[i].text), RESOLVED, bad[i].message);
+    expect_messages(bad, RB_LEN(bad));
 }
 
 /* The nearest plans to those above that are right. */
@@ -158,10 +154,7 @@ static const char *const good[] = {
 static void test_good(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < RB_LEN(good); i++) {
-        RB_AUTO(rb_plan_destroy) Rackbench__Plan *plan = resolved_plan(good[i]);
-        assert_non_null(plan);
-    }
+    expect_good(good, RB_LEN(good));
 }
 
 static void test_name_length(void **state)

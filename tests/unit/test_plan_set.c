@@ -76,7 +76,10 @@ static const bad_plan_t bad[] = {
     {"phases..name=4", "--set phases..name=4: no '' in phases; 0 to 0 or a name is right"},
     {"phases.0.jobs.0.rw=raed",
      "--set phases.0.jobs.0.rw=raed: rw: 'raed' is not known here; one of read, write, randread, "
-     "randwrite, rw, randrw is right"},
+     "randwrite, rw, randrw, trim, randtrim is right"},
+    {"phases.0.jobs.0.stonewall=1",
+     "--set phases.0.jobs.0.stonewall=1: unknown key 'stonewall'; jobs of a phase run together, "
+     "and phases one after the other: add a phase"},
     {"phases.0.jobs.0.iodepth=[1]",
      "--set phases.0.jobs.0.iodepth=[1]:1:1: iodepth: expected one value, got a list"},
     {"phases.0.jobs.0.on={role: [a]}",

@@ -106,6 +106,23 @@ static void work_shorter_than_a_window_is_over_its_own_time(void **state)
     assert_true(fabs(p->common_share - 0.8) < 1e-3);
 }
 
+/* A worker whose first operation is not due yet has started all the same. */
+static void a_late_schedule_is_no_late_start(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_begin(&feed, feed_job(0, 2 * S, 0), 1);
+    feed_reads(&feed, 1, 0, 10, false);
+    feed_reads(&feed, 1, 1, 10, false);
+    rb_row_worker_t w = feed_worker_row();
+    w.first_due_at_ns = 500 * (int64_t)MS;
+    w.first_submit_at_ns = w.first_due_at_ns + 1000;
+    feed_worker(&feed, 1, w);
+    feed_end(&feed, INT64_MAX, 0);
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    assert_true(r->phases[0].common_share > 0.999);
+}
+
 /* runtime and number_ios, and nobody got through: bound by time, last partial window included. */
 static void a_count_that_is_not_reached_leaves_it_bound_by_time(void **state)
 {
@@ -192,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_phase_bound_by_count_has_two_results),
         cmocka_unit_test(work_done_in_the_first_window_says_so),
         cmocka_unit_test(work_shorter_than_a_window_is_over_its_own_time),
+        cmocka_unit_test(a_late_schedule_is_no_late_start),
         cmocka_unit_test(a_count_that_is_not_reached_leaves_it_bound_by_time),
         cmocka_unit_test(a_lost_host_is_named),
         cmocka_unit_test(a_stop_ends_the_interval),

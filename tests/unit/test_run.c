@@ -312,21 +312,6 @@ static void test_unsafe_fault_is_a_refusal(void **state)
     expect_end(f, "refused", RB_ERR_UNSAFE, "agent h2: drive x is in use");
 }
 
-static void test_restarted_agent_is_lost(void **state)
-{
-    (void)state;
-    static char name[] = "h2";
-    RB_AUTO(fixture_destroy) fixture_t *f = fixture_new();
-    start(f);
-    SAY(f, 2, JOIN, join, Join, .name = name);
-    expect(f, "Hello1 Hello2 Hello2 ");
-    welcome(f, 1);
-    welcome(f, 2);
-    pump(f);
-    SAY(f, 2, JOIN, join, Join, .name = name);
-    expect_end(f, "host_lost", RB_ERR_LOST, "agent h2: the agent was started again");
-}
-
 /* Whatever row the journal refuses, the run ends, and says nothing after Bye. */
 static void test_full_journal_ends_the_run(void **state)
 {
@@ -370,7 +355,6 @@ int main(void)
         cmocka_unit_test(test_failure_after_ready),
         cmocka_unit_test(test_refusal),
         cmocka_unit_test(test_unsafe_fault_is_a_refusal),
-        cmocka_unit_test(test_restarted_agent_is_lost),
         cmocka_unit_test(test_full_journal_ends_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

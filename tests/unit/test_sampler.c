@@ -37,7 +37,7 @@ static void see(void *ctx, rb_row_t *row)
                   .ncells = w->ncells,
                   .all_running = w->all_running};
     for (size_t i = 0; i < w->ncells; i++) {
-        assert_int_equal(w->cells[i].bytes, w->cells[i].ops * 512);
+        assert_int_equal(w->cells[i].bytes, w->cells[i].ops * 1536);
         s->ops[w->cells[i].drive] += w->cells[i].ops;
         s->counts += w->cells[i].response.count;
     }
@@ -85,6 +85,7 @@ static void publish(int worker, rb_part_t part, uint64_t index, uint32_t span, u
     win->span = span;
     win->running = true;
     win->ops[RB_OP_READ]->ops = ops;
+    win->ops[RB_OP_READ]->bytes = ops * 1536;
     for (uint64_t i = 0; i < ops; i++)
         rb_hist_record(&win->ops[RB_OP_READ]->response, 1000 * ops);
     rb_windows_publish(w);

@@ -168,6 +168,38 @@ static void test_orphan_is_free_to_take(void **state)
     expect(a, "Busy(run2 to c) ");
 }
 
+static void test_an_agent_under_two_names_is_busy(void **state)
+{
+    (void)state;
+    RB_AUTO(agent_destroy) agent_t *a = agent_new(NULL);
+    static char other[] = "h2";
+    hello(a, "c", run1);
+    hello(a, "c", run1);
+    HEAR(a, "c", HELLO, hello, Hello, hello, .run_id = run1, .host = other, .lease_ns = LEASE_NS);
+    expect(a, "Welcome Welcome Busy(run1 to c) ");
+}
+
+/* A Beat for an agent that was restarted finds nobody's agent, and is told so. */
+static void test_a_restarted_agent_says_idle(void **state)
+{
+    (void)state;
+    RB_AUTO(agent_destroy) agent_t *a = agent_new(NULL);
+    beat(a, 7);
+    load(a);
+    expect(a, "BeatAck(0) ");
+}
+
+static void test_goodbye_to_the_owner_only(void **state)
+{
+    (void)state;
+    RB_AUTO(agent_destroy) agent_t *a = agent_new(NULL);
+    rb_session_leave(a->session, "SIGTERM");
+    expect(a, "");
+    hello(a, "c", run1);
+    rb_session_leave(a->session, "SIGTERM");
+    expect(a, "Welcome Leaving ");
+}
+
 static void test_joins_until_somebody_calls(void **state)
 {
     (void)state;
@@ -205,6 +237,9 @@ int main(void)
         cmocka_unit_test(test_lease_ends_io_and_is_the_reason),
         cmocka_unit_test(test_lease_ends_what_was_ready),
         cmocka_unit_test(test_orphan_is_free_to_take),
+        cmocka_unit_test(test_an_agent_under_two_names_is_busy),
+        cmocka_unit_test(test_a_restarted_agent_says_idle),
+        cmocka_unit_test(test_goodbye_to_the_owner_only),
         cmocka_unit_test(test_joins_until_somebody_calls),
         cmocka_unit_test(test_clean_before_any_phase_only),
     };

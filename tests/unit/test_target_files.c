@@ -191,6 +191,29 @@ static void nothing_else_in_a_files_place(void **state)
     assert_fails(f, RB_ERR_INPUT, fmt("target 's': @ is not a regular file; remove it", path, ""));
 }
 
+static void nobody_elses_file_is_taken(void **state)
+{
+    fixture_t *f = *state;
+    const char *path = in(f, "rackbench.db07:7412.s.0");
+    rb_test_image(in(f, "precious"), 65536);
+    assert_int_equal(link(in(f, "precious"), path), 0);
+    add_files(f, "s", f->dir, 4096);
+    add_phase(f, "s", RACKBENCH__RW__MODE__write);
+    f->allow.embedded = true;
+    assert_fails(
+        f, RB_ERR_INPUT,
+        fmt("target 's': @ has other hard links; it may hold somebody's data: remove it or "
+            "choose another directory",
+            path, ""));
+    assert_int_equal(unlink(in(f, "precious")), 0);
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    assert_fails(
+        f, RB_ERR_INPUT,
+        fmt("target 's': @ belongs to another user; it may hold somebody's data: remove it "
+            "or choose another directory",
+            path, ""));
+}
+
 static void job_must_fit(void **state)
 {
     fixture_t *f = *state;
@@ -281,6 +304,7 @@ int main(void)
         RB_HERE(room_is_counted_together),
         RB_HERE(sizes_and_names),
         RB_HERE(nothing_else_in_a_files_place),
+        RB_HERE(nobody_elses_file_is_taken),
         RB_HERE(job_must_fit),
         RB_HERE(clean),
         RB_HERE(clean_asks_for_permission),

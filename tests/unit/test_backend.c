@@ -1,0 +1,386 @@
+/* The backends on real targets: loop devices with direct I/O over tmpfs, and files. Needs root. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/backend/nvme_format.h"
+#include "agent/backend/sync.h"
+#include "agent/backend/uring.h"
+#include "agent/backend/uring_cmd.h"
+#include "agent/backend/uring_hot.h"
+#include "agent/buffer.h"
+#include "common/clock.h"
+#include "tests/unit/scratch_disk.h"
+
+enum { DISK = 4 * 1024 * 1024, MAX = 65536, DEPTH = 4 }; /* [bytes] */
+#define ALL_OPS ((1u << RB_OP_COUNT) - 1)
+#define READS   (1u << RB_OP_READ)
+
+static char dir[64], file[96];
+static rb_test_loop_t loop = {.fd = -1};
+
+/* A backend that is open on one of the two, with buffers of its own. */
+typedef struct {
+    const rb_backend_t *b;
+    void *io;
+    rb_backend_opts_t o;
+    rb_told_t told;
+    uint8_t *memory;
+} rig_t;
+
+static int set_up(void **state)
+{
+    (void)state;
+    char image[96];
+    snprintf(dir, sizeof(dir), "/dev/shm/rb-backend-XXXXXX");
+    RB_ASSERT(mkdtemp(dir) != NULL);
+    snprintf(image, sizeof(image), "%s/image", dir);
+    snprintf(file, sizeof(file), "%s/file", dir);
+    rb_test_image(image, DISK);
+    rb_test_image(file, DISK);
+    rb_test_loop_up(&loop, image);
+    RB_ASSERT(ioctl(loop.fd, LOOP_SET_DIRECT_IO, 1ul) == 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    rb_test_loop_down(&loop);
+    rb_test_remove_tree(dir);
+    return 0;
+}
+
+static void rig_init(rig_t *r, const rb_backend_t *b, rb_target_kind_t kind, uint32_t ops)
+{
+    memset(r, 0, sizeof(*r));
+    r->b = b;
+    r->memory = rb_buffer_new((size_t)2 * DEPTH * MAX);
+    r->o = (rb_backend_opts_t){
+        .fd = open(kind == RB_TARGET_DEVICE ? loop.path : file, O_RDWR | O_DIRECT | O_CLOEXEC),
+        .kind = kind,
+        .iodepth = b == &rb_backend_sync ? 1 : DEPTH,
+        .ops = ops,
+        .max_bytes = MAX,
+        .stride_bytes = MAX,
+        .buffers = {r->memory, r->memory + (size_t)DEPTH * MAX},
+        .told = &r->told};
+    assert_true(r->o.fd >= 0);
+}
+
+static void rig_open(rig_t *r)
+{
+    rb_err_t err = {0};
+    r->io = r->b->open(&r->o, &err);
+    if (r->io == NULL)
+        fail_msg("%s", err.text);
+}
+
+static void rig_close(rig_t *r)
+{
+    if (r->io != NULL)
+        r->b->close(r->io);
+    close(r->o.fd);
+    rb_buffer_free(r->memory, (size_t)2 * DEPTH * MAX);
+}
+
+static int32_t perform(rig_t *r, uint32_t slot, rb_io_t io)
+{
+    const rb_done_t *done;
+    uint64_t until_ns = rb_clock_now_ns() + 10 * RB_NS_PER_S;
+    r->b->queue(r->io, &io, &slot, 1);
+    while (r->b->reap(r->io, &done) == 0) {
+        assert_int_equal(r->b->wait(r->io, 1, RB_NS_PER_S), 0);
+        assert_true(rb_clock_now_ns() < until_ns);
+    }
+    assert_int_equal(done->slot, slot);
+    return done->res;
+}
+
+static int32_t rw(rig_t *r, rb_op_t op, uint32_t slot, uint64_t offset_bytes, uint32_t size_bytes)
+{
+    return perform(r, slot,
+                   (rb_io_t){.offset_bytes = offset_bytes, .size_bytes = size_bytes, .op = op});
+}
+
+static bool holds(const rig_t *r, uint32_t slot, uint8_t byte, size_t from, size_t to)
+{
+    const uint8_t *at = r->o.buffers[RB_OP_READ] + (size_t)slot * MAX;
+    for (size_t i = from; i < to; i++)
+        if (at[i] != byte)
+            return false;
+    return true;
+}
+
+/* Each kind of operation, in sizes that change from one to the next in the same slot. */
+static void does_all(const rb_backend_t *b, rb_target_kind_t kind)
+{
+    rig_t r;
+    rig_init(&r, b, kind, ALL_OPS);
+    rig_open(&r);
+    uint32_t slot = r.o.iodepth - 1;
+    memset(r.o.buffers[RB_OP_WRITE] + (size_t)slot * MAX, 0xa5, MAX);
+    assert_int_equal(rw(&r, RB_OP_WRITE, slot, 8192, 16384), 16384);
+    assert_int_equal(rw(&r, RB_OP_WRITE, slot, 65536, 4096), 4096);
+    assert_int_equal(perform(&r, slot, (rb_io_t){.op = RB_OP_SYNC}), 0);
+    assert_int_equal(perform(&r, slot, (rb_io_t){.op = RB_OP_SYNC, .flags = RB_IO_DATASYNC}), 0);
+    assert_int_equal(rw(&r, RB_OP_READ, slot, 4096, 32768), 32768);
+    assert_true(holds(&r, slot, 0, 0, 4096) && holds(&r, slot, 0xa5, 4096, 20480) &&
+                holds(&r, slot, 0, 20480, 32768));
+    assert_int_equal(rw(&r, RB_OP_TRIM, slot, 8192, 8192), 0);
+    assert_int_equal(rw(&r, RB_OP_READ, slot, 4096, 65536), 65536);
+    assert_true(holds(&r, slot, 0, 0, 12288) && holds(&r, slot, 0xa5, 12288, 20480) &&
+                holds(&r, slot, 0xa5, 61440, 65536));
+    assert_int_equal(rw(&r, RB_OP_TRIM, slot, 0, 131072), 0);
+    /* Beyond the end: a device gives nothing to read and takes nothing to write. */
+    assert_int_equal(rw(&r, RB_OP_READ, slot, DISK - 4096, 8192), 4096);
+    assert_int_equal(r.told.n, 0);
+    rig_close(&r);
+}
+
+static void each_backend_does_each_operation(void **state)
+{
+    (void)state;
+    does_all(&rb_backend_uring, RB_TARGET_DEVICE);
+    does_all(&rb_backend_uring, RB_TARGET_FILE);
+    does_all(&rb_backend_sync, RB_TARGET_DEVICE);
+    does_all(&rb_backend_sync, RB_TARGET_FILE);
+}
+
+static void a_submission_thread_does_all_too(void **state)
+{
+    (void)state;
+    rig_t r;
+    rig_init(&r, &rb_backend_uring, RB_TARGET_DEVICE, ALL_OPS);
+    r.o.sqthread_poll = true;
+    rig_open(&r);
+    assert_true(((rb_uring_t *)r.io)->ring.ring.flags & IORING_SETUP_SQPOLL);
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_int_equal(
+            rw(&r, i % 3 == 0 ? RB_OP_WRITE : RB_OP_READ, i % DEPTH, i % 512 * 4096, 4096), 4096);
+    usleep(1200000); /* the thread has gone to sleep by now */
+    assert_int_equal(rw(&r, RB_OP_READ, 0, 0, 4096), 4096);
+    assert_int_equal(r.told.n, 0);
+    rig_close(&r);
+}
+
+static void polling_is_refused_by_name(void **state)
+{
+    (void)state;
+    const rb_backend_t *const backends[] = {&rb_backend_uring, &rb_backend_sync};
+    const char *const how[] = {"reads complete with EOPNOTSUPP", "its drive has no poll queues"};
+    for (size_t i = 0; i < RB_LEN(backends); i++) {
+        rig_t r;
+        rb_err_t err = {0};
+        char want[300];
+        rig_init(&r, backends[i], RB_TARGET_DEVICE, READS);
+        r.o.hipri = true;
+        assert_null(r.b->open(&r.o, &err));
+        snprintf(want, sizeof(want),
+                 "the target does not support polled I/O: %s; drop hipri or set fallback: allow",
+                 how[i]);
+        assert_string_equal(err.text, want);
+        assert_int_equal(err.code, RB_ERR_INPUT);
+        r.o.fallback = true;
+        rig_open(&r);
+        assert_int_equal(r.told.n, 1);
+        snprintf(want, sizeof(want),
+                 "the target does not support polled I/O: %s: completions come by interrupt",
+                 how[i]);
+        assert_string_equal(r.told.text[0], want);
+        assert_int_equal(rw(&r, RB_OP_READ, 0, 0, 4096), 4096);
+        rig_close(&r);
+    }
+}
+
+static void a_polled_ring_takes_no_trims(void **state)
+{
+    (void)state;
+    rig_t r;
+    rb_err_t err = {0};
+    rig_init(&r, &rb_backend_uring, RB_TARGET_DEVICE, ALL_OPS);
+    r.o.hipri = true;
+    assert_null(r.b->open(&r.o, &err));
+    assert_non_null(strstr(err.text, "the job trims or syncs; drop hipri or set fallback: allow"));
+    rig_close(&r);
+}
+
+/* What a kernel before 6.12 gets by fallback: this one has the command, so the switch is set here.
+ */
+static void trims_by_ioctl_come_back_too(void **state)
+{
+    (void)state;
+    rig_t r;
+    rig_init(&r, &rb_backend_uring, RB_TARGET_DEVICE, ALL_OPS);
+    rig_open(&r);
+    rb_uring_t *u = r.io;
+    u->trims_now = true;
+    u->trimmed = rb_calloc(DEPTH, sizeof(*u->trimmed));
+    memset(r.o.buffers[RB_OP_WRITE], 0xa5, (size_t)DEPTH * MAX);
+    assert_int_equal(rw(&r, RB_OP_WRITE, 0, 0, MAX), MAX);
+    const rb_io_t ios[3] = {{.offset_bytes = 0, .size_bytes = 4096, .op = RB_OP_TRIM},
+                            {.offset_bytes = 65536, .size_bytes = 4096, .op = RB_OP_READ},
+                            {.offset_bytes = 8192, .size_bytes = 4096, .op = RB_OP_TRIM}};
+    const uint32_t slots[3] = {2, 3, 1};
+    uint32_t seen = 0;
+    r.b->queue(r.io, ios, slots, 3);
+    assert_int_equal(r.b->wait(r.io, 1, RB_NS_PER_S), 0);
+    for (int i = 0; seen != 0xe && i < 100; i++) {
+        const rb_done_t *done;
+        for (uint32_t n = r.b->reap(r.io, &done); n > 0; n--, done++) {
+            assert_int_equal(done->res, done->slot == 3 ? 4096 : 0);
+            seen |= 1u << done->slot;
+        }
+        assert_int_equal(r.b->wait(r.io, 1, RB_NS_PER_MS), 0);
+    }
+    assert_int_equal(seen, 0xe);
+    assert_int_equal(rw(&r, RB_OP_READ, 0, 0, MAX), MAX);
+    assert_true(holds(&r, 0, 0, 0, 4096) && holds(&r, 0, 0xa5, 4096, 8192) &&
+                holds(&r, 0, 0, 8192, 12288) && holds(&r, 0, 0xa5, 12288, MAX));
+    rig_close(&r);
+}
+
+static void trims_need_a_target_that_can(void **state)
+{
+    (void)state;
+    rig_t r;
+    rb_err_t err = {0};
+    rig_init(&r, &rb_backend_uring, RB_TARGET_FILE, ALL_OPS);
+    close(r.o.fd);
+    r.o.fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC); /* not open for writing */
+    assert_null(r.b->open(&r.o, &err));
+    assert_non_null(strstr(err.text, "the file system cannot trim (fallocate PUNCH_HOLE: "));
+    assert_int_equal(err.code, RB_ERR_INPUT);
+    rig_close(&r);
+}
+
+static void a_wait_is_for_min_and_no_longer(void **state)
+{
+    (void)state;
+    rig_t r;
+    const rb_done_t *done;
+    const uint32_t slots[DEPTH] = {0, 1, 2, 3};
+    rb_io_t ios[DEPTH];
+    rig_init(&r, &rb_backend_uring, RB_TARGET_DEVICE, READS);
+    rig_open(&r);
+    for (uint32_t i = 0; i < DEPTH; i++)
+        ios[i] = (rb_io_t){.offset_bytes = i * 4096, .size_bytes = 4096, .op = RB_OP_READ};
+    for (int i = 0; i < 100; i++) {
+        r.b->queue(r.io, ios, slots, DEPTH);
+        assert_int_equal(r.b->wait(r.io, DEPTH, 10 * RB_NS_PER_S), 0);
+        /* In two parts where the ring of completions ends between them. */
+        uint32_t n = r.b->reap(r.io, &done);
+        while (n < DEPTH)
+            n += r.b->reap(r.io, &done);
+    }
+    uint64_t start_ns = rb_clock_now_ns();
+    assert_int_equal(r.b->wait(r.io, 1, 20 * RB_NS_PER_MS), 0); /* nothing is in flight */
+    assert_in_range(rb_clock_now_ns() - start_ns, 20 * RB_NS_PER_MS, 2 * RB_NS_PER_S);
+    assert_int_equal(r.b->reap(r.io, &done), 0);
+    rig_close(&r);
+}
+
+static void passthrough_needs_an_nvme_drive(void **state)
+{
+    (void)state;
+    rig_t r;
+    rb_err_t err = {0};
+    rig_init(&r, &rb_backend_uring_cmd, RB_TARGET_DEVICE, READS);
+    assert_null(r.b->open(&r.o, &err));
+    assert_non_null(strstr(err.text, "/dev/ng0n1"));
+    assert_int_equal(err.code, RB_ERR_INPUT);
+    rig_close(&r);
+}
+
+static void the_format_of_a_namespace(void **state)
+{
+    (void)state;
+    uint8_t identify[RB_NVME_IDENTIFY_BYTES] = {0};
+    uint32_t shift = 0;
+    rb_err_t err = {0};
+    identify[25] = 1;       /* two formats */
+    identify[128 + 2] = 9;  /* 0: 512 bytes */
+    identify[132 + 2] = 12; /* 1: 4096 bytes */
+    assert_int_equal(rb_nvme_block_shift(identify, &shift, &err), 0);
+    assert_int_equal(shift, 9);
+    identify[26] = 1;
+    assert_int_equal(rb_nvme_block_shift(identify, &shift, &err), 0);
+    assert_int_equal(shift, 12);
+    identify[132] = 8;
+    assert_int_equal(rb_nvme_block_shift(identify, &shift, &err), -1);
+    assert_non_null(strstr(err.text, "8 bytes of metadata a block"));
+    identify[25] = 17; /* more than 16: two more bits of the index */
+    identify[26] = 0x21;
+    identify[128 + 17 * 4 + 2] = 12;
+    assert_int_equal(rb_nvme_block_shift(identify, &shift, &err), 0);
+    identify[128 + 17 * 4 + 2] = 8;
+    assert_int_equal(rb_nvme_block_shift(identify, &shift, &err), -1);
+    assert_non_null(strstr(err.text, "2^8 bytes"));
+}
+
+/* Of this process. */
+static uint64_t huge_bytes(void)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *f = fopen("/proc/self/status", "re");
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL)
+        sscanf(line, "HugetlbPages: %llu", &kib);
+    fclose(f);
+    return kib * 1024;
+}
+
+/* The system's number of huge pages is changed for as long as the test runs. */
+static void huge_pages_are_counted(void **state)
+{
+    (void)state;
+    const char *const nr = "/proc/sys/vm/nr_hugepages";
+    long long had = 0;
+    FILE *f = fopen(nr, "re");
+    rb_err_t err = {0};
+    size_t bytes = 1ull << 40;
+    assert_true(f != NULL && fscanf(f, "%lld", &had) == 1);
+    fclose(f);
+    assert_null(rb_buffer_new_huge(&bytes, &err));
+    assert_non_null(strstr(err.text, "huge pages of "));
+    assert_non_null(strstr(err.text, " are missing (sysctl vm.nr_hugepages)"));
+    assert_int_equal(bytes, 1ull << 40);
+    rb_test_put(nr, had + 4);
+    bytes = RB_MIB;
+    uint64_t used_bytes = 0;
+    uint8_t *p = rb_buffer_new_huge(&bytes, &err);
+    if (p != NULL) {
+        assert_int_equal(bytes % (2 * RB_MIB), 0);
+        memset(p, 1, bytes);
+        used_bytes = huge_bytes();
+        rb_buffer_free(p, bytes);
+    }
+    rb_test_put(nr, had);
+    assert_non_null(p);
+    assert_int_equal(used_bytes, bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_backend_does_each_operation),
+        cmocka_unit_test(a_submission_thread_does_all_too),
+        cmocka_unit_test(polling_is_refused_by_name),
+        cmocka_unit_test(a_polled_ring_takes_no_trims),
+        cmocka_unit_test(trims_by_ioctl_come_back_too),
+        cmocka_unit_test(trims_need_a_target_that_can),
+        cmocka_unit_test(a_wait_is_for_min_and_no_longer),
+        cmocka_unit_test(passthrough_needs_an_nvme_drive),
+        cmocka_unit_test(the_format_of_a_namespace),
+        cmocka_unit_test(huge_pages_are_counted),
+    };
+    const char *reason = rb_test_isolate();
+    if (reason != NULL) {
+        printf("skipped: %s\n", reason);
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

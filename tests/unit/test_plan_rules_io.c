@@ -1,0 +1,175 @@
+/* test_plan_rules_io.c - the rules of what comes next, how, when and with which data: each broken
+ * once, with its whole message. */
+#include "coordinator/plan/resolve.h"
+#include "tests/unit/plan_fixture.h"
+
+#define DEVICE(path, job)                                                                          \
+    "targets: {d: {devices: " path "}}\nphases:\n  - destructive: true\n    jobs:\n      - {" job  \
+    "}\n"
+#define NEEDS_RANDOM "needs a random rw: randread, randwrite, randrw or randtrim"
+#define NEEDS_512    "is no multiple of 512, which direct I/O needs; round it, or set direct: false"
+
+static const bad_plan_t pattern[] = {
+    {JOB("rw: randread, rwmixtrim: 10"),
+     "p.yaml:5:24: rwmixtrim needs rw: write, randwrite, rw or randrw"},
+    {JOB("rw: randtrim, rwmixtrim: 10"),
+     "p.yaml:5:24: rwmixtrim needs rw: write, randwrite, rw or randrw"},
+    {JOB("rw: trim, rwmixread: 10"), "p.yaml:5:20: rwmixread needs rw: rw or rw: randrw"},
+    {JOB("rw: randrw, rwmixtrim: 101"),
+     "p.yaml:5:22: rwmixtrim: 101 is out of range; 0 to 100 is right"},
+    {JOB("rw: read, fsync: 8"),
+     "p.yaml:5:20: fsync comes after writes, and job 'j0' does none; leave it out"},
+    {JOB("rw: randtrim, fdatasync: 8"),
+     "p.yaml:5:24: fdatasync comes after writes, and job 'j0' does none; leave it out"},
+    {JOB("rw: randrw, rwmixread: 100, fsync: 8"),
+     "p.yaml:5:38: fsync comes after writes, and job 'j0' does none; leave it out"},
+    {JOB("rw: write, fsync: 8, fdatasync: 8"),
+     "p.yaml:5:31: fsync and fdatasync exclude each other; keep one"},
+    {JOB("rw: read, random_distribution: \"zipf:1.2\""),
+     "p.yaml:5:20: random_distribution " NEEDS_RANDOM},
+    {JOB("rw: randread, random_distribution: zipf"),
+     "p.yaml:5:24: random_distribution: zipf lacks its theta: it must be above 0, below 100 and "
+     "not "
+     "1, such as zipf:1.2"},
+    {JOB("rw: trim, norandommap: false"), "p.yaml:5:20: norandommap: false " NEEDS_RANDOM},
+    {JOB("rw: randread, random_distribution: \"zipf:1.2\", norandommap: false"),
+     "p.yaml:5:57: norandommap: false takes each block once, which random_distribution: zipf:1.2 "
+     "cannot; keep one of them"},
+    {JOB("rw: randread, bssplit: 4k/50:8k/50, norandommap: false"),
+     "p.yaml:5:46: norandommap: false needs blocks of one size side by side; leave out bssplit"},
+    {JOB("rw: randread, blockalign: 8k, norandommap: false"),
+     "p.yaml:5:40: norandommap: false needs blocks of one size side by side; leave out blockalign"},
+    {JOB("bs: 4k, bssplit: 4k/50:8k/50"),
+     "p.yaml:5:18: bs and bssplit exclude each other; keep one"},
+    {JOB("bssplit: 4k/50:8k/40"),
+     "p.yaml:5:10: bssplit: the percentages add up to 90: they must make 100"},
+    {JOB("bssplit: 4k/50:2GiB/50"),
+     "p.yaml:5:10: bssplit: 2GiB is out of range; 1B to 1GiB is right"},
+    {JOB("bssplit: \"4k,1000\""), "p.yaml:5:10: bssplit: 1000B " NEEDS_512},
+    {JOB("size: 16k, bssplit: 4k/50:32k/50"),
+     "p.yaml:5:21: bssplit: 32KiB is more than the region of 16KiB; make it smaller"},
+    {JOB("size: 64k, numjobs: 4, bssplit: 4k/50:32k/50"),
+     "p.yaml:5:21: numjobs: 4 workers share the region of 64KiB, less than one bs of 32KiB each; "
+     "take fewer, or seq_layout: same"},
+    {JOB("io_size: 16k, bssplit: 4k/50:32k/50"),
+     "p.yaml:5:10: io_size is less than one bs; make it larger"},
+    {JOB("seq_layout: shared, bssplit: 4k/50:32k/50"),
+     "p.yaml:5:30: seq_layout: shared needs operations of one size; set bs instead of bssplit, or "
+     "seq_layout: region"},
+    {JOB("blockalign: 8k"), "p.yaml:5:10: blockalign " NEEDS_RANDOM},
+    {JOB("rw: randread, blockalign: 1000"), "p.yaml:5:24: blockalign: 1000B " NEEDS_512},
+    {JOB("rw: randread, blockalign: 0"),
+     "p.yaml:5:24: blockalign: 0B is out of range; 1B to 1GiB is right"},
+    {"targets: {d: {devices: /dev/sdb}}\n" PHASE("rw: trim"),
+     "p.yaml:5:10: job 'j0' trims the devices of target 'd', which destroys what is on them; if "
+     "that is meant, add destructive: true to phase 'p'"},
+};
+
+static const bad_plan_t io[] = {
+    {JOB("ioengine: io_uring_cmd"),
+     "p.yaml:5:10: ioengine: io_uring_cmd (NVMe passthrough) needs devices whose names begin with "
+     "/dev/ng, and target 's' is files"},
+    {DEVICE("[/dev/ng0n1, /dev/nvme1n1]", "ioengine: io_uring_cmd"),
+     "p.yaml:5:10: ioengine: io_uring_cmd (NVMe passthrough) needs devices whose names begin with "
+     "/dev/ng, not /dev/nvme1n1"},
+    {DEVICE("/dev/ng0n1", "rw: randread"),
+     "p.yaml:5:9: /dev/ng0n1 of target 'd' takes NVMe passthrough only; set ioengine: "
+     "io_uring_cmd, or name the block device /dev/nvme..."},
+    {DEVICE("/dev/ng0n1", "ioengine: sync"),
+     "p.yaml:5:10: /dev/ng0n1 of target 'd' takes NVMe passthrough only; set ioengine: "
+     "io_uring_cmd, or name the block device /dev/nvme..."},
+    {DEVICE("/dev/ng0n1", "direct: false, ioengine: io_uring_cmd"),
+     "p.yaml:5:10: ioengine: io_uring_cmd has no page cache; leave direct out"},
+    {JOB("ioengine: sync, iodepth: 2"),
+     "p.yaml:5:26: iodepth: ioengine: sync does one operation at a time; set iodepth: 1, and raise "
+     "numjobs for more"},
+    {JOB("direct: false, hipri: true"),
+     "p.yaml:5:25: hipri needs direct: true: the page cache is not polled"},
+    {JOB("ioengine: sync, sqthread_poll: true"),
+     "p.yaml:5:26: sqthread_poll needs ioengine: io_uring"},
+    {DEVICE("/dev/ng0n1", "ioengine: io_uring_cmd, sqthread_poll: true"),
+     "p.yaml:5:34: sqthread_poll needs ioengine: io_uring"},
+    {JOB("iodepth: 4, iodepth_batch_complete_min: 5"),
+     "p.yaml:5:22: iodepth_batch_complete_min: 5 is more than the iodepth of 4; make it smaller"},
+    {JOB("iodepth_batch_complete_min: 0"),
+     "p.yaml:5:10: iodepth_batch_complete_min: 0 is out of range; 1 to 4096 is right"},
+    {JOB("cpus_allowed: 3-"), "p.yaml:5:10: cpus_allowed: \"\" is not the number of a CPU: write "
+                              "them as in 0-3,8"},
+    {JOB("rate: 1m, rate_iops: 5"), "p.yaml:5:10: rate and rate_iops exclude each other; keep one"},
+    {JOB("rate: 0"), "p.yaml:5:10: rate: 0B is out of range; at least 1B is right"},
+    {JOB("rate: 1m, bssplit: 4k/50:8k/50"),
+     "p.yaml:5:10: rate needs operations of one size; set rate_iops beside bssplit"},
+    {JOB("rate_scope: host"), "p.yaml:5:10: rate_scope needs a rate: add rate_iops or rate"},
+    {JOB("rate_process: poisson"), "p.yaml:5:10: rate_process needs a rate: add rate_iops or rate"},
+    {JOB("buffer_compress_percentage: 101"),
+     "p.yaml:5:10: buffer_compress_percentage: 101 is out of range; 0 to 100 is right"},
+    {JOB("dedupe_percentage: 101"),
+     "p.yaml:5:10: dedupe_percentage: 101 is out of range; 0 to 100 is right"},
+    {JOB("zero_buffers: true, buffer_compress_percentage: 1"),
+     "p.yaml:5:10: zero_buffers leaves nothing for buffer_compress_percentage to do; keep one of "
+     "them"},
+    {JOB("zero_buffers: true, dedupe_percentage: 1"),
+     "p.yaml:5:10: zero_buffers leaves nothing for dedupe_percentage to do; keep one of them"},
+};
+
+static const bad_plan_t unsupported[] = {
+    {JOB("thinktime: 1ms"), "p.yaml:5:10: thinktime is not supported yet; leave it out"},
+    {JOB("verify: true"), "p.yaml:5:10: verify is not supported yet; leave it out"},
+    {JOB("verify_only: true"), "p.yaml:5:10: verify_only is not supported yet; leave it out"},
+    {JOB("buffer_compress_percentage: 1"),
+     "p.yaml:5:10: buffer_compress_percentage is not supported yet; leave it out"},
+    {JOB("dedupe_percentage: 1"),
+     "p.yaml:5:10: dedupe_percentage is not supported yet; leave it out"},
+    {JOB("zero_buffers: true"), "p.yaml:5:10: zero_buffers is not supported yet; leave it out"},
+};
+
+static void test_bad(void **state)
+{
+    (void)state;
+    expect_messages(pattern, RB_LEN(pattern));
+    expect_messages(io, RB_LEN(io));
+    expect_messages(unsupported, RB_LEN(unsupported));
+}
+
+/* The nearest plans to those above that are right. */
+static const char *const good[] = {
+    JOB("rw: randrw, rwmixtrim: 100"),
+    JOB("rw: randrw, rwmixread: 100, rwmixtrim: 10"),
+    JOB("rw: write, rwmixtrim: 10, fsync: 8"),
+    JOB("rw: randrw, rwmixread: 99, fdatasync: 1"),
+    JOB("rw: read, fsync: 0, norandommap: true"),
+    JOB("rw: randtrim, random_distribution: \"pareto:0.2:0.5\""),
+    JOB("rw: randrw, norandommap: false, random_distribution: random, rwmixtrim: 5, fsync: 3"),
+    JOB("rw: randread, bssplit: \"4k/60:64k/40\", blockalign: 512"),
+    JOB("bssplit: 1000/50:3k/50, direct: false"),
+    JOB("size: 64k, numjobs: 2, bssplit: 4k/50:32k/50"),
+    JOB("size: 64k, numjobs: 4, bssplit: 4k/50:32k/50, seq_layout: same"),
+    JOB("rw: randread, seq_layout: shared, bssplit: 4k/50:32k/50"),
+    JOB("io_size: 32k, bssplit: 4k/50:32k/50, rate_iops: 5"),
+    JOB("rw: randread, blockalign: 1000, direct: false"),
+    JOB("rw: trim"), /* a file */
+    DEVICE("/dev/sdb", "rw: trim"),
+    DEVICE("[\"/dev/ng*n1\", /dev/ng1n1]", "rw: randrw, ioengine: io_uring_cmd, hipri: true"),
+    JOB("ioengine: sync, hipri: true, iodepth_batch_complete_min: 1"),
+    JOB("sqthread_poll: true, iodepth: 4, iodepth_batch_complete_min: 4, iomem: mmaphuge"),
+    JOB("ioengine: sync, sqthread_poll: false, direct: false"),
+    JOB("cpus_allowed: \"0-3,8\", continue_on_error: read, fallback: allow"),
+    JOB("rate: 100MB, rate_scope: cluster, rate_process: poisson"),
+    JOB("rate_iops: 5, rate_scope: drive"),
+    JOB("thinktime: 0, verify: false, zero_buffers: false, dedupe_percentage: 0"),
+};
+
+static void test_good(void **state)
+{
+    (void)state;
+    expect_good(good, RB_LEN(good));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_good),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
