@@ -35,7 +35,7 @@ typedef struct {
 
 static inline uint32_t rb_hist_index(uint64_t value)
 {
-    uint32_t octave = 63u - (uint32_t)__builtin_clzll(value | 255u) - 7u;
+    uint32_t octave = (63u ^ (uint32_t)__builtin_clzll(value | 255u)) - 7u;
     return (octave << 7) + (uint32_t)(value >> octave);
 }
 

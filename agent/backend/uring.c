@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "agent/backend/block_queue.h"
 #include "agent/backend/trim.h"
 #include "agent/backend/uring_hot.h"
 #include "agent/buffer.h"
@@ -43,12 +44,18 @@ static int open_polled(rb_uring_t *u, rb_err_t *err)
     if (rb_ring_open(&u->ring, &u->o, RB_RING_PLAIN, RB_RING_POLLED, err) < 0)
         return -1;
     int32_t res = try_polled(u);
-    if (res >= 0)
+    /* Older kernels complete the read by interrupt all the same: only the drive's queue tells. */
+    bool has_queue = rb_block_queue(u->o.fd, "io_poll") != 0;
+    if (res >= 0 && has_queue)
         return 0;
     rb_ring_close(&u->ring);
     u->o.hipri = false;
-    snprintf(why, sizeof(why), "the target does not support polled I/O: reads complete with %s",
-             strerrorname_np(-res));
+    if (res >= 0)
+        snprintf(why, sizeof(why),
+                 "the target does not support polled I/O: its drive has no poll queues");
+    else
+        snprintf(why, sizeof(why), "the target does not support polled I/O: reads complete with %s",
+                 strerrorname_np(-res));
     return rb_backend_refuse(&u->o, why, "drop hipri", "completions come by interrupt", err);
 }
 

@@ -10,11 +10,17 @@ static inline rb_op_t draw_op(rb_block_t *b)
 static uint32_t next_random(void *self, rb_io_t *ios, uint32_t n)
 {
     rb_block_t *b = self;
+    rb_rng_t rng = b->rng; /* in registers for the batch */
+    uint64_t base_bytes = b->base_bytes, bs_bytes = b->bs_bytes, nblocks = b->nblocks;
     for (uint32_t i = 0; i < n; i++) {
-        ios[i].offset_bytes = b->base_bytes + rb_rng_below(&b->rng, b->nblocks) * b->bs_bytes;
-        ios[i].size_bytes = (uint32_t)b->bs_bytes;
-        ios[i].op = draw_op(b);
+        ios[i].offset_bytes = base_bytes + rb_rng_below(&rng, nblocks) * bs_bytes;
+        ios[i].size_bytes = (uint32_t)bs_bytes;
+        ios[i].op = b->op;
     }
+    b->rng = rng;
+    if (b->mixed)
+        for (uint32_t i = 0; i < n; i++)
+            ios[i].op = draw_op(b);
     return n;
 }
 

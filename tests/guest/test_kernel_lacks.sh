@@ -35,10 +35,11 @@ test_no_poll_queue()
     as_kernel_counts read
 }
 
-# Since 5.19 RWF_HIPRI means nothing to a block device: the call succeeds and does not poll.
+# A synchronous call with RWF_HIPRI succeeds and does not poll.
 test_sync_hipri()
 {
-    lacks /dev/nvme0n1 "rw: randread, ioengine: sync, hipri: true" "hipri" "drop hipri" \
+    lacks /dev/nvme0n1 "rw: randread, ioengine: sync, hipri: true" "hipri: Linux since 5.19 does not poll for synchronous I/O" \
+        "take ioengine: io_uring, drop hipri" \
         "completions come by interrupt"
     as_kernel_counts read
 }
