@@ -3,6 +3,7 @@
 #include "coordinator/report/words.h"
 
 #include <stdarg.h>
+#include <sys/ioctl.h>
 
 enum { BAR_CELLS = 10, MAX_LINE = 512, MAX_COLUMNS = 100 };
 
@@ -114,11 +115,19 @@ static void compose(char *line, const rb_live_t *live, const rb_live_state_t *s)
 }
 
 /* Longer than the screen a line would wrap, and a wrapped one cannot be rewritten. */
+/* One column less than there are: a full line would wrap, and not be cleared. */
+static int room(const rb_live_t *live)
+{
+    struct winsize size;
+    bool known = ioctl(fileno(live->out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return (known ? RB_MIN((int)size.ws_col, MAX_COLUMNS) : MAX_COLUMNS) - 1;
+}
+
 static void show(rb_live_t *live, char *line)
 {
     if (live->mode == RB_LIVE_TTY) {
-        fprintf(live->out, "\r\033[K%s%.*s%s", live->colour ? "\033[36m" : "", MAX_COLUMNS - 1,
-                line, live->colour ? "\033[0m" : "");
+        fprintf(live->out, "\r\033[K%s%.*s%s", live->colour ? "\033[36m" : "", room(live), line,
+                live->colour ? "\033[0m" : "");
         live->shown = true;
     } else if (strcmp(line, live->last) != 0) {
         fprintf(live->out, "%s\n", line);
