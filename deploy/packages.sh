@@ -21,7 +21,7 @@ test_packages=(
     # targets and networks: loop and zram devices, file systems, namespaces
     mount util-linux fdisk e2fsprogs xfsprogs iproute2 iputils-ping procps
     # the second opinion, and a reader of JSON
-    fio jq
+    fio jq valgrind
     # a virtual machine with NVMe drives
     qemu-system-x86 busybox-static cpio
 )

@@ -10,7 +10,7 @@ BUILD=${RACKBENCH_BUILD:?set it to a build directory with librb_agent.a}
 SOURCE=$(cd "$(dirname "$0")/../.." && pwd)
 command -v valgrind >/dev/null || skip "needs valgrind"
 
-declare -A LIMIT=([1]=486 [32]=189 [128]=182)
+declare -A LIMIT=([1]=465 [32]=164 [128]=164)
 
 cc -O2 -std=gnu17 -D_GNU_SOURCE -I"$SOURCE" -I"$BUILD/generated" \
     "$SOURCE/tests/bench/engine_cost.c" -o "$TMP/engine_cost" -L"$BUILD" \
