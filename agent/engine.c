@@ -6,7 +6,10 @@
 #include "agent/backend/sync.h"
 #include "agent/backend/uring.h"
 #include "agent/backend/uring_cmd.h"
+#include "agent/buffer.h"
+#include "agent/verify.h"
 #include "common/clock.h"
+#include "common/units.h"
 
 /* FNV-1a: hosts of one plan draw different offsets. */
 static uint64_t hash(const char *text)
@@ -128,6 +131,7 @@ static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_
                               .cursor = &e->cursors[j * e->nsubjects + i],
                               .backend = backend_of(job),
                               .job_index = j,
+                              .run = rb_verify_run(opts->run_id),
                               .interval_ns =
                                   e->plan->interval_ns > 0 ? e->plan->interval_ns : RB_NS_PER_S,
                               .seed = e->plan->randseed ^ hash(opts->host) ^
@@ -140,6 +144,23 @@ static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_
         ordinal++;
     }
     return 0;
+}
+
+/* Told now, not by a process that is killed for want of memory. */
+static int check_memory(const rb_engine_t *e, rb_err_t *err)
+{
+    uint64_t want_bytes = 0, have_bytes = rb_memory_available_bytes();
+    char want[RB_FMT_SIZE], have[RB_FMT_SIZE];
+    for (size_t i = 0; i < e->nworkers; i++)
+        want_bytes += rb_worker_memory_bytes(e->workers[i]);
+    if (have_bytes == 0 || want_bytes <= have_bytes / 10 * 9)
+        return 0;
+    return rb_err_set(
+        err, RB_ERR_INPUT,
+        "phase '%s' needs %s of memory for %zu workers and %s are free; lower iodepth, "
+        "numjobs or bs",
+        e->phase->name, rb_fmt_bytes(want, sizeof(want), want_bytes), e->nworkers,
+        rb_fmt_bytes(have, sizeof(have), have_bytes));
 }
 
 static int start_all(rb_engine_t *e, rb_err_t *err)
@@ -171,6 +192,8 @@ rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err)
     for (size_t i = 0; i < e->nsubjects; i++)
         if (e->subjects[i].used && e->subjects[i].at.needs_layout)
             e->total_bytes += e->subjects[i].at.size_bytes;
+    if (check_memory(e, err) < 0)
+        return NULL;
     e->sampler = rb_sampler_new(opts->phase, e->workers, e->nworkers);
     if (start_all(e, err) < 0)
         return NULL;

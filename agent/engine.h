@@ -25,6 +25,7 @@ typedef struct {
 typedef struct {
     const Rackbench__Plan *plan;  /* resolved; outlives the engine */
     uint32_t phase;               /* index */
+    const char *run_id;           /* of blocks that are verified; seeds the data, too */
     const char *host;             /* name as spelled in the host list; selects nothing, seeds all */
     const rb_subject_t *subjects; /* [nsubjects] of the targets that this phase uses; copied */
     size_t nsubjects;
@@ -54,8 +55,8 @@ int rb_engine_fd(const rb_engine_t *engine);
 /* Drains the eventfd. All changes of state but those of arm and stop happen in here. */
 rb_engine_state_t rb_engine_poll(rb_engine_t *engine);
 /* Code RB_OK: none. RB_ERR_IO: "read 4 KiB at 812 GiB of PATH: Input/output error", the first of
- * this host; "lay out PATH: ...". RB_ERR_UNSAFE: somebody else holds a device to be written.
- * RB_ERR_INTERRUPTED: stopped before arm. */
+ * this host; "verify: PATH at 812 GiB (sector N): found ..."; "lay out PATH: ...". RB_ERR_UNSAFE:
+ * somebody else holds a device to be written. RB_ERR_INTERRUPTED: stopped before arm. */
 const rb_err_t *rb_engine_fault(const rb_engine_t *engine);
 /* Of the layout. */
 void rb_engine_progress(const rb_engine_t *engine, uint64_t *ret_done_bytes,
@@ -71,8 +72,8 @@ void rb_engine_stop(rb_engine_t *engine, uint64_t te_ns);
 
 /* Rows that are due: READY gives DRIVES, LAYOUT and EVENT (iowq, fallback, batched_reap) rows;
  * while ARMED each WINDOW that all workers have closed, and EVENT (io_hung) rows; after DRAINED the
- * last windows, then WORKER, EVENT (io_error, io_errors, drain_cancelled) and KERNEL rows. Nothing
- * in FAILED. Calls emit with row->seq = 0 for the caller to number; the row is borrowed for the
- * call. Not calling it loses nothing: workers then merge windows (span > 1). */
+ * last windows, then WORKER, EVENT (io_error, verify_error, io_errors, drain_cancelled) and KERNEL
+ * rows. Nothing in FAILED. Calls emit with row->seq = 0 for the caller to number; the row is
+ * borrowed for the call. Not calling it loses nothing: workers then merge windows (span > 1). */
 typedef void rb_row_emit_fn(void *ctx, rb_row_t *row);
 void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx);

@@ -22,5 +22,5 @@ struct rb_engine {
 };
 
 /* What an operation that failed says, in a fault: "read 4 KiB at 812 GiB of PATH: Input/output
- * error". RB_ERR_IO. */
+ * error", or "verify: PATH at 812 GiB (sector N): found ...". RB_ERR_IO. */
 int rb_engine_io_error(const rb_worker_t *w, const rb_io_error_t *error, rb_err_t *err);

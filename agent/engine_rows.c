@@ -20,7 +20,10 @@ static const char *what_failed(const rb_io_error_t *error, char *buf, size_t siz
 int rb_engine_io_error(const rb_worker_t *w, const rb_io_error_t *error, rb_err_t *err)
 {
     const char *path = w->o.subject->at.path;
-    char what[80], bs[RB_FMT_SIZE], offset[RB_FMT_SIZE];
+    char what[RB_VERIFY_TEXT], bs[RB_FMT_SIZE], offset[RB_FMT_SIZE];
+    if (error->found.verdict != RB_VERIFY_OK)
+        return rb_err_set(err, RB_ERR_IO, "verify: %.160s %s", path,
+                          rb_verify_text(&error->found, what, sizeof(what)));
     if (error->op == RB_OP_COUNT)
         return rb_err_set(err, RB_ERR_IO, "%s: submit I/O to %s: %s", w->o.backend->name, path,
                           what_failed(error, what, sizeof(what)));
@@ -170,9 +173,12 @@ static void emit_error_kinds(const rb_engine_t *e, sink_t sink, const rb_worker_
         const rb_error_kind_t *kind = &w->account.errors.kinds[i];
         if (kind->op == RB_OP_COUNT)
             continue;
-        snprintf(text, sizeof(text), "%.300s: %" PRIu64 " x %s: %s", w->o.subject->at.path,
+        const char *what = kind->res < 0 ? strerror(-kind->res) : "fewer bytes than asked for";
+        if (kind->verdict != RB_VERIFY_OK)
+            what = rb_verdict_names[kind->verdict];
+        snprintf(text, sizeof(text), "%.300s: %" PRIu64 " x %s: %s%s", w->o.subject->at.path,
                  kind->count, rb_op_names[kind->op],
-                 kind->res < 0 ? strerror(-kind->res) : "fewer bytes than asked for");
+                 kind->verdict != RB_VERIFY_OK ? "verify: " : "", what);
         emit_event(e, sink, at_ns(e, w->account.end_ns), "io_errors", text);
     }
 }
@@ -190,18 +196,28 @@ static void emit_hung(const rb_engine_t *e, sink_t sink, rb_worker_t *w)
     }
 }
 
+static void emit_error(const rb_engine_t *e, sink_t sink, const rb_worker_t *w,
+                       const rb_io_error_t *error)
+{
+    char text[RB_MAX_TEXT], what[80];
+    rb_err_t err;
+    if (error->found.verdict != RB_VERIFY_OK) {
+        rb_engine_io_error(w, error, &err);
+        emit_event(e, sink, at_ns(e, error->at_ns), "verify_error", err.text);
+        return;
+    }
+    snprintf(text, sizeof(text), "%s of %" PRIu32 " bytes at offset %" PRIu64 " of %.300s: %s",
+             error->op < RB_OP_COUNT ? rb_op_names[error->op] : "submission", error->size_bytes,
+             error->offset_bytes, w->o.subject->at.path, what_failed(error, what, sizeof(what)));
+    emit_event(e, sink, at_ns(e, error->at_ns), "io_error", text);
+}
+
 static void emit_worker_events(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
 {
     const rb_worker_account_t *a = &w->account;
-    char text[RB_MAX_TEXT], what[80];
-    for (uint32_t i = 0; i < a->errors.nfirst; i++) {
-        const rb_io_error_t *error = &a->errors.first[i];
-        snprintf(text, sizeof(text), "%s of %" PRIu32 " bytes at offset %" PRIu64 " of %.300s: %s",
-                 error->op < RB_OP_COUNT ? rb_op_names[error->op] : "submission", error->size_bytes,
-                 error->offset_bytes, w->o.subject->at.path,
-                 what_failed(error, what, sizeof(what)));
-        emit_event(e, sink, at_ns(e, error->at_ns), "io_error", text);
-    }
+    char text[RB_MAX_TEXT];
+    for (uint32_t i = 0; i < a->errors.nfirst; i++)
+        emit_error(e, sink, w, &a->errors.first[i]);
     if (a->errors.tolerated != 0)
         emit_error_kinds(e, sink, w);
     if (a->cancelled == 0)

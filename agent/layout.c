@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/buffer.h"
+#include "agent/data.h"
 #include "common/clock.h"
 #include "common/units.h"
 
@@ -27,16 +28,30 @@ static int open_part(const char *part)
     return fd < 0 && errno == EINVAL ? open(part, flags, 0600) : fd;
 }
 
+static void free_chunk(uint8_t **chunk)
+{
+    rb_buffer_free(*chunk, CHUNK);
+}
+
+/* In pieces that are made anew each: nothing in the file comes twice. */
+static void fill_chunk(const rb_data_t *data, uint8_t *chunk, size_t size_bytes, uint64_t at_bytes)
+{
+    for (size_t i = 0; i < size_bytes; i += RB_DATA_WHOLE)
+        rb_data_fill(data, chunk + i, RB_MIN(size_bytes - i, (size_t)RB_DATA_WHOLE), at_bytes + i,
+                     0);
+}
+
 /* Whole blocks are written, the last one beyond the end; the size is cut right afterwards. */
-static int write_all(const rb_layout_opts_t *opts, int fd, uint8_t *chunk, rb_layout_stats_t *stats,
-                     rb_err_t *err)
+static int write_all(const rb_layout_opts_t *opts, int fd, const rb_data_t *data,
+                     rb_layout_stats_t *stats, rb_err_t *err)
 {
     uint64_t at = 0;
+    RB_AUTO(free_chunk) uint8_t *chunk = rb_buffer_new(CHUNK);
     while (at < opts->size_bytes) {
         if (atomic_load(opts->give_up))
             return rb_err_set(err, RB_ERR_INTERRUPTED, "lay out %s: given up", opts->path);
         size_t want = rb_buffer_round(RB_MIN((uint64_t)CHUNK, opts->size_bytes - at));
-        rb_buffer_stamp(chunk, want, at, opts->seed);
+        fill_chunk(data, chunk, want, at);
         uint64_t start_ns = rb_clock_now_ns();
         ssize_t n = pwrite(fd, chunk, want, (off_t)at);
         if (n <= 0 || n % RB_BUFFER_ALIGN != 0)
@@ -65,12 +80,9 @@ static int fsync_directory(const char *path)
 
 static int fill_part(const rb_layout_opts_t *opts, int fd, rb_layout_stats_t *stats, rb_err_t *err)
 {
-    rb_rng_t rng;
-    uint8_t *chunk = rb_buffer_new(CHUNK);
-    rb_rng_seed(&rng, opts->seed, 0, 0);
-    rb_buffer_fill(chunk, CHUNK, &rng);
-    int rc = write_all(opts, fd, chunk, stats, err);
-    rb_buffer_free(chunk, CHUNK);
+    rb_data_t data;
+    rb_data_init(&data, &(rb_data_opts_t){.seed = opts->seed});
+    int rc = write_all(opts, fd, &data, stats, err);
     if (rc == 0 && (ftruncate(fd, (off_t)opts->size_bytes) < 0 || fsync(fd) < 0))
         rc = failed(opts, stats->bytes, errno, err);
     return rc;

@@ -20,6 +20,7 @@ typedef struct {
     char *host;                  /* our name in the coordinator's host list */
     size_t nlabels;
     Rackbench__Label **labels; /* borrowed from the session's Hello until release */
+    const char *run_id;        /* borrowed likewise */
     rb_targets_t *targets;
     rb_engine_t *engine;
     rb_engine_state_t engine_state; /* as last told to the session */
@@ -82,6 +83,7 @@ static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__H
     sh->plan = plan;
     sh->plan_here = plan_for(plan, hello);
     sh->host = rb_strdup(hello->host);
+    sh->run_id = hello->run_id;
     sh->nlabels = hello->n_labels;
     sh->labels = hello->labels;
     sh->load_fault = (rb_err_t){0};
@@ -102,6 +104,7 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
         return NULL;
     rb_engine_opts_t opts = {.plan = sh->plan,
                              .phase = phase,
+                             .run_id = sh->run_id,
                              .host = sh->host,
                              .subjects = subjects,
                              .nsubjects = n,
@@ -156,6 +159,7 @@ static void sink_release(void *ctx)
     rb_plan_destroy(&sh->plan_here);
     sh->plan = NULL;
     sh->labels = NULL;
+    sh->run_id = NULL;
     sh->nlabels = 0;
     sh->has_loaded = sh->has_failed = sh->has_cleaned = false;
 }

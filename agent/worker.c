@@ -50,6 +50,23 @@ static int set_depth(rb_worker_t *w, rb_err_t *err)
     return 0;
 }
 
+static int set_verify(rb_worker_t *w, rb_err_t *err)
+{
+    const Rackbench__Job *job = w->o.job;
+    uint32_t ops = rb_block_ops(job);
+    if (!job->verify && !job->verify_only)
+        return 0;
+    if (job->bssplit != NULL || w->block.bs_bytes % RB_VERIFY_SECTOR != 0)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "job '%s': verify needs blocks of one size, a multiple of %d bytes; "
+                          "change bs",
+                          job->name, RB_VERIFY_SECTOR);
+    w->stamps = job->verify && ops & 1u << RB_OP_WRITE;
+    w->checks = ops & 1u << RB_OP_READ;
+    w->verify = (rb_verify_t){job->verify_only ? RB_VERIFY_ANY_RUN : w->o.run, w->block.bs_bytes};
+    return 0;
+}
+
 static int set_up(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
@@ -69,6 +86,8 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
     if (rb_block_init(&w->block, &block, err) < 0)
         return -1;
     w->load = w->block.ops;
+    if (set_verify(w, err) < 0)
+        return -1;
     return set_limit(w, err);
 }
 
@@ -98,6 +117,14 @@ void rb_worker_destroy(rb_worker_t **worker)
     free(w->free);
     free(w);
     *worker = NULL;
+}
+
+uint64_t rb_worker_memory_bytes(const rb_worker_t *w)
+{
+    uint32_t ops = rb_block_ops(w->o.job);
+    uint64_t buffers = (uint64_t)__builtin_popcount(ops & (1u << RB_OP_READ | 1u << RB_OP_WRITE));
+    uint64_t windows = (uint64_t)__builtin_popcount(ops) * RB_WINDOWS * sizeof(rb_op_stat_t);
+    return buffers * w->iodepth * rb_buffer_round(w->block.bs_bytes) + windows;
 }
 
 static void make_slots(rb_worker_t *w)
@@ -131,6 +158,21 @@ static int take_memory(rb_worker_t *w, rb_err_t *err)
     return 0;
 }
 
+static void make_data(rb_worker_t *w)
+{
+    const Rackbench__Job *job = w->o.job;
+    rb_rng_t rng;
+    rb_rng_seed(&rng, w->o.seed ^ w->o.run, w->o.number, 2);
+    rb_data_opts_t opts = {.seed = rb_rng_next(&rng),
+                           .buffer_compress_percentage =
+                               RB_MIN(job->buffer_compress_percentage, 100u),
+                           .dedupe_percentage = RB_MIN(job->dedupe_percentage, 100u),
+                           .zero_buffers = job->zero_buffers};
+    rb_data_init(&w->data, &opts);
+    for (uint32_t i = 0; i < w->iodepth; i++)
+        rb_data_prepare(&w->data, w->write_buffers + i * w->stride_bytes, w->block.bs_bytes, i);
+}
+
 /* Reads land in buffers of their own: what is written must stay incompressible. */
 static int make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT], rb_err_t *err)
 {
@@ -146,12 +188,10 @@ static int make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT], rb_er
         ret_buffers[op] = ops & 1u << op ? at : NULL;
         at += ops & 1u << op ? each_bytes : 0;
     }
+    w->read_buffers = ret_buffers[RB_OP_READ];
     w->write_buffers = ret_buffers[RB_OP_WRITE];
-    if (w->write_buffers != NULL) {
-        rb_rng_t rng;
-        rb_rng_seed(&rng, w->o.seed, w->o.number, 2);
-        rb_buffer_fill(w->write_buffers, each_bytes, &rng);
-    }
+    if (w->write_buffers != NULL)
+        make_data(w);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "agent/backend/backend.h"
+#include "agent/data.h"
 #include "agent/pace.h"
 #include "agent/worker_error.h"
 #include "agent/worker_hung.h"
@@ -39,6 +40,7 @@ typedef struct {
     const rb_backend_t *backend;
     uint32_t job_index, number; /* in the phase; of numjobs */
     uint64_t interval_ns, seed;
+    uint64_t run;                    /* rb_verify_run */
     uint64_t rate_share, rate_index; /* workers that split the job's rate, and which one this is */
 } rb_worker_opts_t;
 
@@ -62,7 +64,9 @@ typedef struct {
     rb_pace_t pace;
     rb_io_t ios[RB_BATCH];
     uint64_t due[RB_BATCH];
-    uint8_t *write_buffers;
+    uint8_t *write_buffers, *read_buffers;
+    bool stamps, checks; /* verify: what is written, what is read */
+    rb_verify_t verify;
     uint64_t turn_start_ns; /* last reap; 0: in the wait */
 
     /* its borders in time, by this host's clock */
@@ -80,6 +84,7 @@ typedef struct {
     rb_worker_account_t account;
     rb_hung_t hung;
     rb_told_t told; /* alternatives taken in PREPARE */
+    rb_data_t data; /* of what is written */
 
     size_t stride_bytes, buffers_bytes;
     uint8_t *buffers;
@@ -97,6 +102,9 @@ typedef struct {
 rb_worker_t *rb_worker_new(const rb_worker_opts_t *opts, rb_err_t *err);
 /* The thread has ended or was never started. */
 void rb_worker_destroy(rb_worker_t **worker);
+
+/* What it will allocate: I/O buffers and windows [bytes]. */
+uint64_t rb_worker_memory_bytes(const rb_worker_t *w);
 
 int rb_worker_start(rb_worker_t *w, rb_err_t *err); /* RB_ERR_INTERNAL: no thread to be had */
 void rb_worker_join(rb_worker_t *w);                /* idempotent */

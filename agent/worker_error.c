@@ -19,16 +19,22 @@ uint32_t rb_worker_errors_tolerated(const Rackbench__Job *job)
     rb_assert_failed("continue_on_error is one of its kinds", __FILE__, __LINE__);
 }
 
+static bool is_kind(const rb_error_kind_t *kind, const rb_io_error_t *error)
+{
+    return kind->op == error->op && kind->res == RB_MIN(error->res, 0) &&
+           kind->verdict == error->found.verdict;
+}
+
 static void count(rb_worker_errors_t *e, const rb_io_error_t *error)
 {
-    int32_t res = RB_MIN(error->res, 0);
     uint32_t i = 0;
-    while (i < e->nkinds && (e->kinds[i].op != error->op || e->kinds[i].res != res))
+    while (i < e->nkinds && !is_kind(&e->kinds[i], error))
         i++;
     if (i == RB_MAX_ERROR_KINDS)
         i--;
     else if (i == e->nkinds)
-        e->kinds[e->nkinds++] = (rb_error_kind_t){error->op, res, 0};
+        e->kinds[e->nkinds++] =
+            (rb_error_kind_t){error->op, RB_MIN(error->res, 0), error->found.verdict, 0};
     e->kinds[i].count++;
 }
 

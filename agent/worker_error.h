@@ -1,9 +1,11 @@
-/* worker_error.h - what failed: which errors end a worker, which are only counted.
+/* worker_error.h - what failed, or was read and is wrong: which errors end a worker, which are only
+ * counted.
  *
  * Cold; written by the worker, read by the main thread after it ended.
  */
 #pragma once
 
+#include "agent/verify.h"
 #include "proto/sample.h"
 
 enum {
@@ -14,13 +16,15 @@ enum {
 typedef struct {
     uint64_t at_ns, offset_bytes;
     uint32_t size_bytes;
-    rb_op_t op;  /* RB_OP_COUNT: the backend itself */
-    int32_t res; /* -errno, or how many bytes it came to */
+    rb_op_t op;              /* RB_OP_COUNT: the backend itself */
+    int32_t res;             /* -errno, or how many bytes it came to */
+    rb_verify_found_t found; /* verdict OK: the operation itself failed */
 } rb_io_error_t;
 
 typedef struct {
     rb_op_t op;
-    int32_t res; /* -errno; 0: too short */
+    int32_t res;          /* -errno; 0: too short */
+    rb_verdict_t verdict; /* not OK: what was read is wrong */
     uint64_t count;
 } rb_error_kind_t;
 

@@ -2,7 +2,6 @@
 
 #include "agent/backend/uring.h"
 #include "agent/backend/uring_hot.h"
-#include "agent/buffer.h"
 #include "agent/worker_cut.h"
 #include "common/clock.h"
 
@@ -46,10 +45,27 @@ static __attribute__((noinline)) void other_result(rb_worker_t *w, const rb_slot
     if (w->cancelled && res == -ECANCELED)
         return;
     stat->errors++;
-    note_error(w, &(rb_io_error_t){now_ns, slot->offset_bytes, slot->size_bytes, slot->op, res});
+    note_error(w,
+               &(rb_io_error_t){now_ns, slot->offset_bytes, slot->size_bytes, slot->op, res, {0}});
 }
 
-INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns)
+/* Is a block that was read what its writer left there? If not, it is an error of its own kind. */
+static bool is_right(rb_worker_t *w, uint32_t index, uint64_t now_ns)
+{
+    const rb_slot_t *slot = &w->slots[index];
+    const uint8_t *block = w->read_buffers + index * w->stride_bytes;
+    rb_verify_place_t place = {.offset_bytes = slot->offset_bytes};
+    rb_io_error_t error = {now_ns, slot->offset_bytes, slot->size_bytes, slot->op, 0, {0}};
+    if (slot->op != RB_OP_READ ||
+        rb_verify_check(&w->verify, block, slot->size_bytes, &place, &error.found) == RB_VERIFY_OK)
+        return true;
+    w->win->ops[RB_OP_READ]->errors++;
+    note_error(w, &error);
+    return false;
+}
+
+/* `checks` is a constant, so that who does not verify pays nothing for it. */
+INLINE void settle(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns, bool checks)
 {
     rb_op_stat_t *const *stats = w->win->ops;
     rb_slot_t *slots = w->slots;
@@ -57,14 +73,28 @@ INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t index = (uint32_t)done[i].slot;
         rb_slot_t *slot = &slots[index];
-        if (done[i].res == (int32_t)slot->size_bytes)
-            succeeded(stats[slot->op], slot, now_ns);
-        else
+        if (done[i].res != (int32_t)slot->size_bytes)
             other_result(w, slot, done[i].res, now_ns);
+        else if (!checks || is_right(w, index, now_ns))
+            succeeded(stats[slot->op], slot, now_ns);
         slot->submit_ns = 0;
         slot->due_ns = now_ns;
         freed[i] = index;
     }
+}
+
+static __attribute__((noinline)) void settle_checked(rb_worker_t *w, const rb_done_t *done,
+                                                     uint32_t n, uint64_t now_ns)
+{
+    settle(w, done, n, now_ns, true);
+}
+
+INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns)
+{
+    if (w->checks)
+        settle_checked(w, done, n, now_ns);
+    else
+        settle(w, done, n, now_ns, false);
     w->nfree += n;
     w->inflight -= n;
     if (n > 0)
@@ -101,10 +131,13 @@ static void fill_buffers(rb_worker_t *w, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         const rb_io_t *io = &w->ios[i];
-        uint32_t slot = w->free[w->nfree + i];
-        if (io->op == RB_OP_WRITE)
-            rb_buffer_stamp(w->write_buffers + slot * w->stride_bytes, io->size_bytes,
-                            io->offset_bytes, w->sequence++);
+        uint8_t *block = w->write_buffers + w->free[w->nfree + i] * w->stride_bytes;
+        rb_verify_place_t place = {io->offset_bytes, w->sequence};
+        if (io->op != RB_OP_WRITE)
+            continue;
+        rb_data_fill(&w->data, block, io->size_bytes, io->offset_bytes, w->sequence++);
+        if (w->stamps)
+            rb_verify_stamp(&w->verify, block, io->size_bytes, &place);
     }
 }
 
@@ -168,7 +201,7 @@ INLINE void entered(rb_worker_t *w, int left, uint64_t now_ns)
     w->behind = left > 0;
     if (left >= 0)
         return;
-    note_error(w, &(rb_io_error_t){now_ns, 0, 0, RB_OP_COUNT, left});
+    note_error(w, &(rb_io_error_t){now_ns, 0, 0, RB_OP_COUNT, left, {0}});
     w->broken = true;
 }
 

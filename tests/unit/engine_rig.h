@@ -20,6 +20,7 @@ typedef struct {
     Rackbench__Job *job_list[2];
     bool here[2];
     rb_subject_t subject;
+    const char *run_id;
     bool rows_late; /* take none before the end */
 } rig_t;
 
@@ -58,6 +59,7 @@ static inline void rig_init(rig_t *r, const char *path, bool is_device, uint64_t
         r->job_list[i] = job;
         r->here[i] = true;
     }
+    r->run_id = "run1";
     r->target.name = "t";
     r->target_list[0] = &r->target;
     r->phase_list[0] = &r->phase;
@@ -75,6 +77,7 @@ static inline void rig_init(rig_t *r, const char *path, bool is_device, uint64_t
 static inline rb_engine_t *rig_engine(rig_t *r, rb_err_t *err)
 {
     rb_engine_opts_t opts = {.plan = &r->plan,
+                             .run_id = r->run_id,
                              .host = "h1",
                              .subjects = &r->subject,
                              .nsubjects = 1,

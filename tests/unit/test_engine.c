@@ -134,7 +134,7 @@ static void open_loop_offers_rate_times_time(void **state)
     assert_in_range(tally_all_bytes(&t, RB_OP_READ) / 4096, 850, 900);
 }
 
-/* Each 4 KiB that was written carries its offset in its first 8 bytes. */
+/* Each 4 KiB that was written carries its offset in its first 8 bytes, scrambled (data.c). */
 static uint64_t stamped(const char *path, uint64_t size_bytes)
 {
     uint64_t n = 0, stamp;
@@ -142,7 +142,7 @@ static uint64_t stamped(const char *path, uint64_t size_bytes)
     assert_true(fd >= 0);
     for (uint64_t at = 0; at < size_bytes; at += 4096) {
         assert_int_equal(pread(fd, &stamp, sizeof(stamp), (off_t)at), sizeof(stamp));
-        n += stamp == at;
+        n += stamp == at * 0x9e3779b97f4a7c15ull;
     }
     close(fd);
     return n;
@@ -313,6 +313,7 @@ static void a_window_row_has_a_limit(void **state)
     for (size_t i = 0; i <= RB_MAX_CELLS; i++)
         subjects[i] = r.subject;
     rb_engine_opts_t opts = {.plan = &r.plan,
+                             .run_id = "run1",
                              .host = "h1",
                              .subjects = subjects,
                              .nsubjects = RB_MAX_CELLS + 1,
@@ -321,6 +322,20 @@ static void a_window_row_has_a_limit(void **state)
     assert_int_equal(err.code, RB_ERR_INPUT);
     assert_non_null(strstr(err.text, "more than 1024 rows a window"));
     free(subjects);
+}
+
+static void more_memory_than_there_is_is_refused(void **state)
+{
+    (void)state;
+    rig_t r;
+    rb_err_t err;
+    rig_init(&r, loop.path, true, DISK);
+    r.jobs[0].bs_bytes = DISK / 4;
+    r.jobs[0].iodepth = RB_MAX_IODEPTH;
+    r.jobs[0].numjobs = 64;
+    assert_null(rig_engine(&r, &err));
+    assert_int_equal(err.code, RB_ERR_INPUT);
+    assert_non_null(strstr(err.text, "lower iodepth, numjobs or bs"));
 }
 
 static void no_job_here_is_drained_at_once(void **state)
@@ -351,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_stop_before_the_start_fails_the_phase),
         cmocka_unit_test(a_written_device_is_held),
         cmocka_unit_test(a_window_row_has_a_limit),
+        cmocka_unit_test(more_memory_than_there_is_is_refused),
         cmocka_unit_test(no_job_here_is_drained_at_once),
     };
     const char *reason = rb_test_isolate();

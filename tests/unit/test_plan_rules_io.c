@@ -9,6 +9,11 @@
 #define NEEDS_RANDOM "needs a random rw: randread, randwrite, randrw or randtrim"
 #define NEEDS_512    "is no multiple of 512, which direct I/O needs; round it, or set direct: false"
 
+/* Two phases of one job each. */
+#define AFTER(first, then)                                                                         \
+    "targets: {s: {size: 1GiB}, u: {size: 1GiB}}\nphases:\n  - jobs: [{" first "}]\n"              \
+    "  # 2\n  - jobs: [{" then "}]\n"
+
 static const bad_plan_t pattern[] = {
     {JOB("rw: randread, rwmixtrim: 10"),
      "p.yaml:5:24: rwmixtrim needs rw: write, randwrite, rw or randrw"},
@@ -114,13 +119,54 @@ static const bad_plan_t io[] = {
 
 static const bad_plan_t unsupported[] = {
     {JOB("thinktime: 1ms"), "p.yaml:5:10: thinktime is not supported yet; leave it out"},
-    {JOB("verify: true"), "p.yaml:5:10: verify is not supported yet; leave it out"},
-    {JOB("verify_only: true"), "p.yaml:5:10: verify_only is not supported yet; leave it out"},
-    {JOB("buffer_compress_percentage: 1"),
-     "p.yaml:5:10: buffer_compress_percentage is not supported yet; leave it out"},
-    {JOB("dedupe_percentage: 1"),
-     "p.yaml:5:10: dedupe_percentage is not supported yet; leave it out"},
-    {JOB("zero_buffers: true"), "p.yaml:5:10: zero_buffers is not supported yet; leave it out"},
+};
+
+static const bad_plan_t verify[] = {
+    {JOB("verify: true, verify_only: true"),
+     "p.yaml:5:24: verify and verify_only exclude each other; keep one"},
+    {JOB("rw: rw, verify: true"),
+     "p.yaml:5:18: verify needs a job that only reads or only writes; put reads and writes in "
+     "separate phases"},
+    {JOB("rw: randrw, verify_only: true"),
+     "p.yaml:5:22: verify_only needs a job that only reads or only writes; put reads and writes in "
+     "separate phases"},
+    {JOB("rw: trim, verify: true"),
+     "p.yaml:5:20: verify: what is trimmed has no data to check; leave one out"},
+    {JOB("rw: write, rwmixtrim: 1, verify: true"),
+     "p.yaml:5:35: verify: what is trimmed has no data to check; leave one out"},
+    {JOB("rw: write, verify_only: true"),
+     "p.yaml:5:21: verify_only needs rw: read or rw: randread; a job that writes takes verify"},
+    {JOB("rw: write, bssplit: 4k/50:8k/50, verify: true"),
+     "p.yaml:5:43: verify needs blocks of one size side by side; leave out bssplit"},
+    {JOB("rw: randwrite, blockalign: 512, verify: true"),
+     "p.yaml:5:42: verify needs blocks of one size side by side; leave out blockalign"},
+    {JOB("bs: 1000, direct: false, verify_only: true"),
+     "p.yaml:5:10: verify_only needs a bs that is a multiple of 512; round it"},
+    {JOB("rw: write, zero_buffers: true, verify: true"),
+     "p.yaml:5:41: verify needs data of its own in each block; leave out zero_buffers"},
+    {JOB("rw: write, dedupe_percentage: 1, verify: true"),
+     "p.yaml:5:43: verify needs data of its own in each block; leave out dedupe_percentage"},
+    {JOB("rw: write, buffer_compress_percentage: 1, verify: true"),
+     "p.yaml:5:52: verify needs data of its own in each block; leave out "
+     "buffer_compress_percentage"},
+    {JOB("verify: true"),
+     "p.yaml:5:10: verify: no earlier phase writes target 's' with verify: true; add one, or set "
+     "verify_only for the data of an earlier run"},
+    {AFTER("rw: write, target: s", "target: s, verify: true"),
+     "p.yaml:5:24: verify: no earlier phase writes target 's' with verify: true; add one, or set "
+     "verify_only for the data of an earlier run"},
+    {AFTER("rw: write, target: u, verify: true", "target: s, verify: true"),
+     "p.yaml:5:24: verify: no earlier phase writes target 's' with verify: true; add one, or set "
+     "verify_only for the data of an earlier run"},
+    {AFTER("target: s, verify_only: true", "target: s, verify: true"),
+     "p.yaml:5:24: verify: no earlier phase writes target 's' with verify: true; add one, or set "
+     "verify_only for the data of an earlier run"},
+    /* beside it is not before it */
+    {"targets: {s: {size: 1MiB}}\nphases:\n  - jobs: [{rw: write, verify: true}, {verify: true}]\n",
+     "p.yaml:3:40: verify: no earlier phase writes target 's' with verify: true; add one, or set "
+     "verify_only for the data of an earlier run"},
+    {AFTER("rw: write, target: s, bs: 64k, verify: true", "target: s, verify: true"),
+     "p.yaml:5:24: verify: target 's' was written with a bs of 64KiB; read it with the same"},
 };
 
 static void test_bad(void **state)
@@ -129,6 +175,7 @@ static void test_bad(void **state)
     expect_messages(pattern, RB_LEN(pattern));
     expect_messages(io, RB_LEN(io));
     expect_messages(unsupported, RB_LEN(unsupported));
+    expect_messages(verify, RB_LEN(verify));
 }
 
 /* The nearest plans to those above that are right. */
@@ -157,6 +204,16 @@ static const char *const good[] = {
     JOB("rate: 100MB, rate_scope: cluster, rate_process: poisson"),
     JOB("rate_iops: 5, rate_scope: drive"),
     JOB("thinktime: 0, verify: false, zero_buffers: false, dedupe_percentage: 0"),
+    JOB("rw: randrw, buffer_compress_percentage: 50, dedupe_percentage: 30"),
+    JOB("rw: write, zero_buffers: true"),
+    JOB("rw: randwrite, verify: true, numjobs: 2"),
+    JOB("rw: randread, verify_only: true"),
+    JOB("bs: 1536, direct: false, verify_only: true"),
+    AFTER("rw: randwrite, target: s, verify: true", "rw: read, target: s, verify: true"),
+    /* at the end of three, and of two writers the one with the right bs */
+    "targets: {s: {size: 1MiB}}\nphases:\n  - jobs: [{rw: write, verify: true}]\n"
+    "  - jobs: [{rw: write, bs: 8k, verify: true}, {rw: randread, verify_only: true}]\n"
+    "  - jobs: [{rw: randread, verify: true}]\n",
 };
 
 static void test_good(void **state)
