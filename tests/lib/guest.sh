@@ -130,7 +130,7 @@ guest_boot()
     timeout --kill-after=5 "$GUEST_LIMIT_S" qemu-system-x86_64 -accel tcg,thread=multi -cpu max \
         -m 512 -smp 1 -nodefaults -no-user-config -display none -serial stdio -no-reboot \
         -kernel "$(echo "$GUEST_FILES"/boot/vmlinuz-*)" -initrd "$TMP/initrd" \
-        -append "console=ttyS0 panic=-1 quiet nvme.poll_queues=1" \
+        -append "console=ttyS0 panic=-1 quiet nvme.poll_queues=1 nvme_core.io_timeout=3" \
         -device nvme,id=nvme,serial=rackbench-guest "${drives[@]}" </dev/null &
     at_exit guest_end $!
     wait $! || true
