@@ -160,6 +160,8 @@ static void a_lost_host_is_named(void **state)
     assert_true(has_mark(p, "host_lost"));
     assert_false(has_mark(p, "truncated"));
     assert_true(p->hosts[1].lost);
+    assert_int_equal(p->start_hosts, 1); /* the lost host told nothing of its start */
+    assert_int_equal(p->start_of, 2);
     assert_false(p->has_little);
     assert_int_equal(p->cluster.op[RB_OP_READ].ops, 70);
     assert_string_equal(find_event(r, "common_share")->host, "h02");
