@@ -297,9 +297,10 @@ static void answer_stranger(shell_t *sh, const char *peer, const rb_err_t *err)
     msg.body_case = RACKBENCH__TO_COORDINATOR__BODY_BUSY;
     msg.busy = &busy;
     uint64_t now_ns = rb_clock_now_ns();
-    if (now_ns >= sh->next_warning_ns) /* a flood of garbage must not fill the log */
+    if (now_ns >= sh->next_warning_ns) { /* a flood of garbage must not fill the log */
         rb_log_warn("frame from '%s' refused: %s", peer, err->text);
-    sh->next_warning_ns = RB_MAX(sh->next_warning_ns, now_ns + RB_NS_PER_S);
+        sh->next_warning_ns = now_ns + RB_NS_PER_S;
+    }
     sink_send(sh, peer, &msg);
 }
 
