@@ -6,7 +6,10 @@
 
 #include "tests/unit/scratch_disk.h"
 
-enum { DISK = 4 * 1024 * 1024 }; /* [bytes] */
+#ifndef RB_TEST_DISK_BYTES
+#define RB_TEST_DISK_BYTES (4 * 1024 * 1024)
+#endif
+enum { DISK = RB_TEST_DISK_BYTES };
 
 static char dir[64];
 static rb_test_loop_t loop = {.fd = -1};
@@ -15,7 +18,7 @@ static inline int set_up(void **state)
 {
     (void)state;
     char image[96];
-    snprintf(dir, sizeof(dir), "/dev/shm/rb-verify-XXXXXX");
+    snprintf(dir, sizeof(dir), "/dev/shm/rb-test-XXXXXX");
     RB_ASSERT(mkdtemp(dir) != NULL);
     snprintf(image, sizeof(image), "%s/image", dir);
     rb_test_image(image, DISK);

@@ -6,55 +6,11 @@
 
 #include <cmocka.h>
 
+#define RB_TEST_DISK_BYTES (16 * 1024 * 1024)
+
 #include "agent/engine.h"
+#include "tests/unit/disk_rig.h"
 #include "tests/unit/engine_rig.h"
-#include "tests/unit/scratch_disk.h"
-
-enum { DISK = 16 * 1024 * 1024 }; /* [bytes] */
-
-static char dir[64];
-static rb_test_loop_t loop = {.fd = -1};
-
-static int set_up(void **state)
-{
-    (void)state;
-    char image[96];
-    snprintf(dir, sizeof(dir), "/dev/shm/rb-engine-XXXXXX");
-    RB_ASSERT(mkdtemp(dir) != NULL);
-    snprintf(image, sizeof(image), "%s/image", dir);
-    rb_test_image(image, DISK);
-    rb_test_loop_up(&loop, image);
-    RB_ASSERT(ioctl(loop.fd, LOOP_SET_DIRECT_IO, 1ul) == 0);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    rb_test_loop_down(&loop);
-    rb_test_remove_tree(dir);
-    return 0;
-}
-
-static bool kernel_agrees(const tally_t *t)
-{
-    return t->nkernel == 1 && tally_all_bytes(t, RB_OP_READ) == 512 * t->kernel.op[0].sectors &&
-           tally_all_bytes(t, RB_OP_WRITE) == 512 * t->kernel.op[1].sectors &&
-           t->kernel.op[2].sectors == 0;
-}
-
-/* A run whose bytes are those that the kernel saw. Whoever else looks at all drives of this machine
- * (an inventory) reads from ours too, now and then: hence the tries. */
-static void run_witnessed(rig_t *r, tally_t *t)
-{
-    for (int tries = 0; tries < 5; tries++) {
-        rig_run(r, t);
-        if (kernel_agrees(t))
-            return;
-    }
-    fail_msg("ours: %lu, %lu bytes; the kernel's: %lu, %lu sectors", tally_all_bytes(t, RB_OP_READ),
-             tally_all_bytes(t, RB_OP_WRITE), t->kernel.op[0].sectors, t->kernel.op[1].sectors);
-}
 
 static void all_parts_sum_up(void **state)
 {
