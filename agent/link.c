@@ -163,13 +163,3 @@ void rb_link_send(rb_link_t *link, const char *peer, const void *data, size_t si
     if (zmq_send(link->socket, name, strlen(name), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
         zmq_send(link->socket, data, size, ZMQ_DONTWAIT);
 }
-
-bool rb_link_is_local(const char *url)
-{
-    static const char *const prefixes[] = {"ipc://",       "inproc://",        "tcp://127.",
-                                           "tcp://[::1]:", "tcp://localhost:", "tcp://lo:"};
-    for (size_t i = 0; i < RB_LEN(prefixes); i++)
-        if (strncmp(url, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}

@@ -35,6 +35,3 @@ bool rb_link_receive(rb_link_t *link, char peer[RB_LINK_PEER], const void **ret_
 
 /* peer NULL: the coordinator we dialled. */
 void rb_link_send(rb_link_t *link, const char *peer, const void *data, size_t size);
-
-/* True if the URL reaches only this machine: ipc, inproc, or tcp on 127.0.0.0/8 or [::1]. */
-bool rb_link_is_local(const char *url);

@@ -1,4 +1,5 @@
 #include "agent/shell.h"
+#include "common/local.h"
 #include "common/log.h"
 
 #include <getopt.h>
@@ -123,7 +124,7 @@ static int check_args(args_t *a, int argc)
         link->name = a->hostname;
     if (strlen(link->name) == 0 || strlen(link->name) > RB_MAX_NAME)
         return bad("--name must have 1 to 255 bytes");
-    if (!a->insecure && !rb_link_is_local(link->join != NULL ? link->join : link->listen)) {
+    if (!a->insecure && !rb_local_url(link->join != NULL ? link->join : link->listen)) {
         fputs(
             "rackbench-agent: refusing to talk beyond this machine without keys: whoever reaches\n"
             "the port could write to this host's files and drives. If this network is yours alone, "

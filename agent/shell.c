@@ -119,6 +119,7 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
 static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
     shell_t *sh = ctx;
+    rb_log_debug("preparing phase '%s'", sh->plan->phases[prepare->phase]->name);
     rb_engine_destroy(&sh->engine);
     sh->engine_state = RB_ENGINE_PREPARING;
     sh->prepare_fault = (rb_err_t){0};
@@ -129,6 +130,8 @@ static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
 {
     shell_t *sh = ctx;
+    rb_log_debug("armed: starts in %.1f ms",
+                 ((double)t0_ns - (double)rb_clock_now_ns()) / RB_NS_PER_MS);
     rb_engine_arm(sh->engine, t0_ns, drift_ppb);
 }
 
@@ -247,6 +250,7 @@ static void tell_engine_state(shell_t *sh, rb_engine_state_t state)
         step(sh, (rb_session_event_t){.kind = RB_SESSION_FAILED, .fault = fault});
         break;
     case RB_ENGINE_DRAINED:
+        rb_log_debug("drained%s%s", fault->code == RB_OK ? "" : ": ", fault->text);
         step(sh, (rb_session_event_t){.kind = RB_SESSION_DRAINED,
                                       .fault = fault->code == RB_OK ? NULL : fault});
         rb_engine_destroy(&sh->engine);

@@ -1,5 +1,6 @@
 #include "coordinator/fleet.h"
 
+#include "common/local.h"
 #include "coordinator/hosts_file.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 extern char **environ;
 
-enum { END_WAIT_MS = 5000, MAX_ARGS = 64 };
+enum { END_WAIT_MS = 5000 };
 
 /* ---- the agent program ---- */
 
@@ -36,24 +37,25 @@ static char *find_agent(void)
     return rb_strdup("rackbench-agent");
 }
 
-static size_t build_args(const rb_fleet_t *fleet, const rb_fleet_opts_t *opts, const char *name,
-                         const char *scratch, const char **args)
+/* Owned by the caller; the strings are not. */
+static const char **build_args(const rb_fleet_t *fleet, const rb_fleet_opts_t *opts,
+                               const char *name, const char *scratch)
 {
-    size_t n = 0;
     const char *fixed[] = {"rackbench-agent", "--embedded", "--quiet",   "--join", fleet->url,
                            "--name",          name,         "--scratch", scratch};
+    size_t n = 0, most = RB_LEN(fixed) + 2 * (opts->nallow_paths + opts->nallow_devices) + 1;
+    const char **args = rb_calloc(most, sizeof(*args));
     for (size_t i = 0; i < RB_LEN(fixed); i++)
         args[n++] = fixed[i];
-    for (size_t i = 0; i < opts->nallow_paths && n + 3 < MAX_ARGS; i++) {
+    for (size_t i = 0; i < opts->nallow_paths; i++) {
         args[n++] = "--allow-path";
         args[n++] = opts->allow_paths[i];
     }
-    for (size_t i = 0; i < opts->nallow_devices && n + 3 < MAX_ARGS; i++) {
+    for (size_t i = 0; i < opts->nallow_devices; i++) {
         args[n++] = "--allow-device";
         args[n++] = opts->allow_devices[i];
     }
-    args[n] = NULL;
-    return n;
+    return args;
 }
 
 /* A process group of its own: Ctrl-C at the terminal is for us, who then stop the agents in order.
@@ -75,15 +77,15 @@ static int spawn(const char *program, const char *const *args, pid_t *ret_pid)
 static int start_agent(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, uint32_t number,
                        rb_err_t *err)
 {
-    const char *args[MAX_ARGS];
     RB_AUTO(rb_free_str) char *program = find_agent();
     RB_AUTO(rb_free_str) char *name = rb_asprintf("local%u", number);
     RB_AUTO(rb_free_str) char *scratch = rb_asprintf("%s/local%u", opts->scratch, number);
     pid_t pid;
     if (rb_hostlist_add(fleet->list, name, "localhost", (uint16_t)number, err) != 0)
         return -1;
-    build_args(fleet, opts, name, scratch, args);
+    const char **args = build_args(fleet, opts, name, scratch);
     int rc = spawn(program, args, &pid);
+    free(args);
     if (rc != 0)
         return rb_err_set(
             err, RB_ERR_INPUT,
@@ -110,12 +112,6 @@ static int start_embedded(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, rb_err
 
 /* ---- the hosts as the run wants them ---- */
 
-static bool is_local(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 ||
-           strcmp(address, "localhost") == 0;
-}
-
 /* A name that means nothing is told at once, not as a host that does not answer. */
 static int check_names(const rb_fleet_t *fleet, rb_err_t *err)
 {
@@ -131,22 +127,12 @@ static int check_names(const rb_fleet_t *fleet, rb_err_t *err)
     return 0;
 }
 
-static bool is_local_url(const char *url)
-{
-    static const char *const prefixes[] = {"ipc://", "tcp://127.",
-                                           "tcp://[::1]:", "tcp://localhost:"};
-    for (size_t i = 0; i < RB_LEN(prefixes); i++)
-        if (strncmp(url, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
 static int check_network(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, rb_err_t *err)
 {
     for (size_t i = 0; i < fleet->list->nitems && !fleet->embedded; i++)
-        if (opts->listen == NULL && !is_local(fleet->list->items[i].address))
+        if (opts->listen == NULL && !rb_local_address(fleet->list->items[i].address))
             fleet->insecure = true;
-    if (!fleet->embedded && opts->listen != NULL && !is_local_url(opts->listen))
+    if (!fleet->embedded && opts->listen != NULL && !rb_local_url(opts->listen))
         fleet->insecure = true;
     if (!fleet->insecure || opts->insecure)
         return 0;

@@ -25,11 +25,6 @@ bool rb_phase_on_host(const Rackbench__Phase *phase, size_t nlabels,
     return false;
 }
 
-bool rb_job_writes(const Rackbench__Job *job)
-{
-    return job->rw != RACKBENCH__RW__MODE__read && job->rw != RACKBENCH__RW__MODE__randread;
-}
-
 uint64_t rb_phase_ramp_ns(const Rackbench__Phase *phase)
 {
     return phase->n_jobs > 0 ? phase->jobs[0]->ramp_time_ns : 0;

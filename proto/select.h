@@ -11,7 +11,6 @@
 bool rb_job_on_host(const Rackbench__Job *job, size_t nlabels, Rackbench__Label *const *labels);
 bool rb_phase_on_host(const Rackbench__Phase *phase, size_t nlabels,
                       Rackbench__Label *const *labels);
-bool rb_job_writes(const Rackbench__Job *job);
 
 /* Length of a resolved phase [ns]: ramp_time, and runtime (0: bound by bytes or operations). Its
  * jobs agree. */
