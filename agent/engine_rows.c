@@ -148,8 +148,11 @@ static void emit_worker(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
         .wall_ns = a->wall_ns,
         .offered_ops = a->offered_ops};
     rb_hist_to_sparse(w->turn, &row.worker.turn);
+    if (w->lateness != NULL)
+        rb_hist_to_sparse(w->lateness, &row.worker.lateness);
     sink.emit(sink.ctx, &row);
     rb_hist_sparse_clear(&row.worker.turn);
+    rb_hist_sparse_clear(&row.worker.lateness);
 }
 
 static void emit_kernel(const rb_engine_t *e, sink_t sink, const rb_worker_subject_t *s)

@@ -73,6 +73,7 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
     w->ramp_ns = job->ramp_time_ns;
     w->runtime_ns = job->runtime_ns;
     w->open_loop = job->rate_iops > 0 || job->rate_bytes > 0;
+    w->thinks = job->thinktime_ns > 0;
     w->account.errors.tolerated = rb_worker_errors_tolerated(job);
     if (set_depth(w, err) < 0)
         return -1;
@@ -112,7 +113,9 @@ void rb_worker_destroy(rb_worker_t **worker)
     rb_worker_release(w);
     rb_windows_clear(&w->windows);
     rb_hung_clear(&w->hung);
+    rb_think_clear(&w->think);
     rb_buffer_free(w->turn, sizeof(*w->turn));
+    rb_buffer_free(w->lateness, sizeof(*w->lateness));
     free(w->slots);
     free(w->free);
     free(w);
@@ -135,6 +138,9 @@ static void make_slots(rb_worker_t *w)
     for (uint32_t i = 0; i < w->iodepth; i++)
         w->free[i] = w->iodepth - 1 - i;
     rb_hung_init(&w->hung, w->iodepth);
+    if (w->thinks)
+        rb_think_init(&w->think, w->o.job->thinktime_ns, RB_MAX(w->o.job->thinktime_blocks, 1u),
+                      w->iodepth);
 }
 
 static bool allows_fallback(const Rackbench__Job *job)
@@ -216,6 +222,13 @@ static int open_backend(rb_worker_t *w, rb_err_t *err)
     return w->io == NULL ? -1 : 0;
 }
 
+static rb_hist_t *make_hist(void)
+{
+    rb_hist_t *h = rb_buffer_new(sizeof(*h));
+    rb_hist_clear(h);
+    return h;
+}
+
 int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
@@ -229,8 +242,9 @@ int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
         return -1;
     make_slots(w);
     rb_windows_init(&w->windows, ops);
-    w->turn = rb_buffer_new(sizeof(*w->turn));
-    rb_hist_clear(w->turn);
+    w->turn = make_hist();
+    if (w->open_loop || w->thinks)
+        w->lateness = make_hist();
     if (open_backend(w, err) < 0)
         return rb_err_wrap(err, "job '%s' on %s", job->name, w->o.subject->at.path);
     return 0;

@@ -10,6 +10,7 @@
 #include "agent/backend/backend.h"
 #include "agent/data.h"
 #include "agent/pace.h"
+#include "agent/think.h"
 #include "agent/worker_error.h"
 #include "agent/worker_hung.h"
 #include "agent/worker_subject.h"
@@ -58,10 +59,13 @@ typedef struct {
     uint32_t *free;   /* [iodepth]; the first nfree are slots in no use */
     uint32_t iodepth, nfree, inflight, queued;
     uint32_t wait_min; /* completions that a wait is for */
-    bool open_loop, submitting, filling, behind, broken, cancelled;
+    bool open_loop, thinks, submitting, filling, behind, broken, cancelled;
     bool counted; /* SYNCs or unequal sizes: limits are counted operation by operation */
     uint64_t left_ops, left_bytes, sequence;
     rb_pace_t pace;
+    rb_think_t think;
+    bool starved;        /* open loop: no slot is free */
+    uint64_t starved_ns; /* ... and when one last became free again */
     rb_io_t ios[RB_BATCH];
     uint64_t due[RB_BATCH];
     uint8_t *write_buffers, *read_buffers;
@@ -81,6 +85,8 @@ typedef struct {
     rb_window_t *win; /* the one being filled */
     rb_hist_t *turn;  /* of MAIN [ns]: from one reap to the next, or to the wait before it: how late
                        * a completion may be seen */
+    rb_hist_t *lateness; /* of MAIN [ns]: from when an operation was due, and a slot was free for
+                          * it, to its submission; NULL: nothing is due at a time of its own */
     rb_worker_account_t account;
     rb_hung_t hung;
     rb_told_t told; /* alternatives taken in PREPARE */

@@ -89,6 +89,14 @@ static __attribute__((noinline)) void settle_checked(rb_worker_t *w, const rb_do
     settle(w, done, n, now_ns, true);
 }
 
+/* The last n of the free slots became free just now. */
+static __attribute__((noinline)) void think(rb_worker_t *w, uint32_t n, uint64_t now_ns)
+{
+    uint32_t before = w->nfree - n;
+    w->nfree = before + rb_think_pause(&w->think, w->slots, w->free + before, n, now_ns);
+    w->nfree += rb_think_wake(&w->think, w->slots, w->free + w->nfree, now_ns);
+}
+
 INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns)
 {
     if (w->checks)
@@ -99,6 +107,8 @@ INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t 
     w->inflight -= n;
     if (n > 0)
         w->account.done_ns = now_ns;
+    if (w->thinks)
+        think(w, n, now_ns);
 }
 
 /* How many of the batch come before number_ios or io_size is reached; SYNCs count for neither. */
@@ -141,6 +151,18 @@ static void fill_buffers(rb_worker_t *w, uint32_t n)
     }
 }
 
+/* Of at most n operations that are due, all into free slots. */
+static uint32_t take_due(rb_worker_t *w, uint64_t now_ns, uint32_t n)
+{
+    if (n > 0 && w->starved) {
+        w->starved = false;
+        w->starved_ns = now_ns;
+    }
+    n = rb_pace_take(&w->pace, now_ns, w->due, n);
+    w->starved = n == w->nfree;
+    return n;
+}
+
 /* Takes the next batch from the workload; its slots learn of it in `stamp`. */
 INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
 {
@@ -149,7 +171,7 @@ INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
     if (!w->submitting || w->behind)
         return;
     if (w->open_loop)
-        n = rb_pace_take(&w->pace, now_ns, w->due, n);
+        n = take_due(w, now_ns, n);
     if (n == 0)
         return;
     uint32_t got = next(w, n);
@@ -167,10 +189,18 @@ INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
     }
 }
 
-static void stamp_due(rb_worker_t *w, const uint32_t *taken, uint64_t now_ns)
+/* Due times of an open loop, and how late this worker is. What became due while no slot was free
+ * had to wait for the target: that tells nothing of the worker. */
+static __attribute__((noinline)) void stamp_due(rb_worker_t *w, const uint32_t *taken,
+                                                uint64_t now_ns)
 {
-    for (uint32_t i = 0; i < w->queued; i++)
-        w->slots[taken[i]].due_ns = w->due[i];
+    for (uint32_t i = 0; i < w->queued; i++) {
+        rb_slot_t *slot = &w->slots[taken[i]];
+        if (w->open_loop)
+            slot->due_ns = w->due[i];
+        if (w->part == RB_PART_MAIN && slot->due_ns >= w->starved_ns)
+            rb_hist_record(w->lateness, now_ns - slot->due_ns);
+    }
     if (w->queued > 0 && w->account.first_submit_ns == 0)
         w->account.first_submit_ns = now_ns;
 }
@@ -190,7 +220,7 @@ INLINE uint64_t stamp(rb_worker_t *w)
         slot->size_bytes = io->size_bytes;
         slot->op = io->op;
     }
-    if (w->open_loop)
+    if (w->lateness != NULL)
         stamp_due(w, taken, now_ns);
     return now_ns;
 }
@@ -225,11 +255,19 @@ INLINE void submit(rb_worker_t *w, const rb_backend_t *io)
     entered(w, io->submit(w->io), now_ns);
 }
 
+/* When there is something to submit again. */
+static uint64_t next_due_ns(const rb_worker_t *w)
+{
+    if (!w->open_loop)
+        return rb_think_due_ns(&w->think, w->slots);
+    return w->nfree > 0 ? w->pace.due_ns : UINT64_MAX;
+}
+
 INLINE uint64_t timeout_ns(const rb_worker_t *w, uint64_t now_ns)
 {
     uint64_t until_ns = w->cut_ns;
-    if (w->open_loop && w->submitting && w->nfree > 0)
-        until_ns = RB_MIN(until_ns, w->pace.due_ns);
+    if (w->lateness != NULL && w->submitting)
+        until_ns = RB_MIN(until_ns, next_due_ns(w));
     return until_ns > now_ns ? RB_MIN(until_ns - now_ns, MAX_WAIT_NS) : 0;
 }
 

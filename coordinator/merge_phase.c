@@ -45,12 +45,18 @@ static void clear_totals(rb_total_t *totals, size_t n)
     free(totals);
 }
 
+static void clear_worker(rb_row_worker_t *w)
+{
+    rb_hist_sparse_clear(&w->turn);
+    rb_hist_sparse_clear(&w->lateness);
+}
+
 static void clear_member(rb_member_t *m)
 {
     clear_totals(m->totals, m->ntotals);
     clear_totals(m->layouts, m->nlayouts);
     for (size_t i = 0; i < m->nworkers; i++)
-        rb_hist_sparse_clear(&m->workers[i].turn);
+        clear_worker(&m->workers[i]);
     for (size_t i = 0; i < m->ndrives; i++)
         free(m->drives[i].path);
     free(m->workers);
@@ -189,6 +195,7 @@ static int take_worker(rb_fold_t *fold, uint32_t host, rb_row_worker_t *row, rb_
     rb_row_worker_t *w = RB_PUSH(m->workers, m->nworkers);
     *w = *row;
     row->turn = (rb_hist_sparse_t){0};
+    row->lateness = (rb_hist_sparse_t){0};
     if (rb_fold_advance(fold, phase, host, UINT64_MAX) < 0)
         return rb_err_set(err, RB_ERR_NET, "a histogram does not add up");
     return 0;

@@ -46,6 +46,8 @@ typedef struct {
     double offered_iops;
     bool has_turn, has_cpu; /* false: no worker came to M */
     uint64_t turn_p50_ns, turn_p99_ns;
+    bool has_lateness; /* something was due at a time of its own */
+    uint64_t lateness_p50_ns, lateness_p99_ns, lateness_max_ns;
     double cpu_share;
 } rb_stats_t;
 

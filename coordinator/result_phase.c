@@ -178,7 +178,7 @@ void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
 {
     const rb_fold_phase_t *p = &fold->phases[phase->index];
     const Rackbench__Phase *planned = rb_fold_plan_phase(fold, phase->index);
-    bool lost = has_lost(p), all_closed = true;
+    bool lost = has_lost(p), all_busy = true;
     fill_load(fold, phase);
     if (is_client_bound(p))
         mark(phase, "client_bound");
@@ -193,9 +193,9 @@ void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
     for (size_t i = 0; i < planned->n_jobs; i++) {
         bool open = planned->jobs[i]->rate_iops > 0 || planned->jobs[i]->rate_bytes > 0;
         phase->closed_loop |= !open;
-        all_closed &= !open;
+        all_busy &= !open && planned->jobs[i]->thinktime_ns == 0;
     }
     /* Such a host's slots are not known to have been busy: the law would say nothing. */
-    if (all_closed && !lost && !has_silent(p))
+    if (all_busy && !lost && !has_silent(p))
         fill_little(phase);
 }

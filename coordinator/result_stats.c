@@ -7,7 +7,7 @@ const rb_quantile_t rb_quantiles[RB_QUANTILES] = {
 };
 
 struct rb_summer {
-    rb_hist_t *service[RB_OP_COUNT], *response[RB_OP_COUNT], *turn;
+    rb_hist_t *service[RB_OP_COUNT], *response[RB_OP_COUNT], *turn, *lateness;
 };
 
 rb_summer_t *rb_summer_new(void)
@@ -18,6 +18,7 @@ rb_summer_t *rb_summer_new(void)
         s->response[op] = rb_hist_new();
     }
     s->turn = rb_hist_new();
+    s->lateness = rb_hist_new();
     return s;
 }
 
@@ -31,6 +32,7 @@ void rb_summer_destroy(rb_summer_t **summer)
         rb_hist_destroy(&s->response[op]);
     }
     rb_hist_destroy(&s->turn);
+    rb_hist_destroy(&s->lateness);
     free(s);
     *summer = NULL;
 }
@@ -84,6 +86,7 @@ static void add_worker(rb_summer_t *summer, const rb_row_worker_t *w, rb_stats_t
     stats->offered_ops += w->offered_ops;
     stats->oldest_unfinished_ns = RB_MAX(stats->oldest_unfinished_ns, w->oldest_unfinished_ns);
     rb_hist_merge_sparse(summer->turn, &w->turn);
+    rb_hist_merge_sparse(summer->lateness, &w->lateness);
     cpu->cpu_ns += w->cpu_ns;
     cpu->wall_ns += w->wall_ns;
 }
@@ -152,6 +155,7 @@ static void clear(rb_summer_t *summer)
         rb_hist_clear(summer->response[op]);
     }
     rb_hist_clear(summer->turn);
+    rb_hist_clear(summer->lateness);
 }
 
 static void add_member(rb_summer_t *summer, const rb_scope_t *scope, const rb_member_t *m,
@@ -168,6 +172,21 @@ static void add_member(rb_summer_t *summer, const rb_scope_t *scope, const rb_me
         if (rb_scope_has_place(scope, w->job, w->target, w->drive))
             add_worker(summer, w, stats, cpu);
     }
+}
+
+/* What workers tell of themselves. */
+static void fill_workers(const rb_summer_t *summer, const cpu_time_t *cpu, rb_stats_t *stats)
+{
+    const rb_hist_t *late = summer->lateness;
+    stats->has_turn = summer->turn->count > 0;
+    stats->has_cpu = cpu->wall_ns > 0;
+    stats->turn_p50_ns = rb_hist_quantile(summer->turn, 0.5);
+    stats->turn_p99_ns = rb_hist_quantile(summer->turn, 0.99);
+    stats->has_lateness = late->count > 0;
+    stats->lateness_p50_ns = rb_hist_quantile(late, 0.5);
+    stats->lateness_p99_ns = rb_hist_quantile(late, 0.99);
+    stats->lateness_max_ns = late->count > 0 ? late->max : 0;
+    stats->cpu_share = cpu->wall_ns > 0 ? (double)cpu->cpu_ns / (double)cpu->wall_ns : 0;
 }
 
 void rb_summer_stats(rb_summer_t *summer, const rb_scope_t *scope, rb_stats_t *stats)
@@ -189,9 +208,5 @@ void rb_summer_stats(rb_summer_t *summer, const rb_scope_t *scope, rb_stats_t *s
     }
     if (scope->seconds > 0)
         stats->offered_iops = (double)stats->offered_ops / scope->seconds;
-    stats->has_turn = summer->turn->count > 0;
-    stats->has_cpu = cpu.wall_ns > 0;
-    stats->turn_p50_ns = rb_hist_quantile(summer->turn, 0.5);
-    stats->turn_p99_ns = rb_hist_quantile(summer->turn, 0.99);
-    stats->cpu_share = cpu.wall_ns > 0 ? (double)cpu.cpu_ns / (double)cpu.wall_ns : 0;
+    fill_workers(summer, &cpu, stats);
 }

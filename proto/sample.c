@@ -6,19 +6,19 @@ const char *const rb_part_names[RB_PART_COUNT] = {"setup", "ramp", "main", "drai
 const rb_row_shape_t *rb_row_shape(uint64_t kind)
 {
     static const rb_row_shape_t shapes[] = {
-        [RB_ROW_WINDOW] = {"window", 6},
-        [RB_ROW_WORKER] = {"worker", 16},
-        [RB_ROW_KERNEL] = {"kernel", 4},
-        [RB_ROW_EVENT] = {"event", 4},
-        [RB_ROW_DRIVES] = {"drives", 2},
-        [RB_ROW_LAYOUT] = {"layout", 8},
-        [RB_ROW_RUN] = {"run", 6},
-        [RB_ROW_HOST] = {"host", 4},
-        [RB_ROW_CLOCK] = {"clock", 6},
-        [RB_ROW_PHASE_START] = {"phase start", 5},
-        [RB_ROW_PHASE_END] = {"phase end", 4},
-        [RB_ROW_NOTE] = {"note", 5},
-        [RB_ROW_RUN_END] = {"run end", 4},
+        [RB_ROW_WINDOW] = {"window", 6, 0},
+        [RB_ROW_WORKER] = {"worker", 16, 1},
+        [RB_ROW_KERNEL] = {"kernel", 4, 0},
+        [RB_ROW_EVENT] = {"event", 4, 0},
+        [RB_ROW_DRIVES] = {"drives", 2, 0},
+        [RB_ROW_LAYOUT] = {"layout", 8, 0},
+        [RB_ROW_RUN] = {"run", 6, 0},
+        [RB_ROW_HOST] = {"host", 4, 0},
+        [RB_ROW_CLOCK] = {"clock", 6, 0},
+        [RB_ROW_PHASE_START] = {"phase start", 5, 0},
+        [RB_ROW_PHASE_END] = {"phase end", 4, 0},
+        [RB_ROW_NOTE] = {"note", 5, 0},
+        [RB_ROW_RUN_END] = {"run end", 4, 0},
     };
     return kind < RB_LEN(shapes) && shapes[kind].name != NULL ? &shapes[kind] : NULL;
 }
@@ -70,6 +70,7 @@ static void clear_body(rb_row_t *row)
         break;
     case RB_ROW_WORKER:
         rb_hist_sparse_clear(&row->worker.turn);
+        rb_hist_sparse_clear(&row->worker.lateness);
         break;
     case RB_ROW_EVENT:
         free(row->event.kind);

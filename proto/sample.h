@@ -79,6 +79,9 @@ typedef struct {
     uint64_t cpu_ns, wall_ns; /* user + system time, and length, of its part of M */
     uint64_t offered_ops;     /* open loop: operations due in M; 0 in a closed loop */
     rb_hist_sparse_t turn;    /* worker loop turns in M [ns] */
+    /* What was due at a time of its own (open loop, thinktime) and had a free slot then: from due
+     * to submitted in M [ns]. Older rows have none. */
+    rb_hist_sparse_t lateness;
 } rb_row_worker_t;
 
 typedef struct {

@@ -17,15 +17,23 @@ enum {
 typedef struct {
     const uint8_t *at, *end; /* borrowed */
     rb_err_t *err;           /* borrowed; set once `failed` */
+    size_t more;             /* fields of the row that its first writers did not have */
     bool failed;
 } rb_cursor_t;
 
-/* What a row is called in errors, and how many fields follow kind and seq; NULL: unknown kind. */
+/* What a row is called in errors, and how many fields at least follow kind and seq; NULL: unknown
+ * kind. */
 typedef struct {
     const char *name;
-    uint32_t fields;
+    uint32_t fields, added; /* added: to all that is written today; older rows lack them */
 } rb_row_shape_t;
 const rb_row_shape_t *rb_row_shape(uint64_t kind);
+
+/* Is there a field that came to this kind of row later? Takes its place: it must be read next. */
+static inline bool rb_cursor_more(rb_cursor_t *c)
+{
+    return !c->failed && c->more > 0 && c->more-- > 0;
+}
 
 /* Integers at most `max`, or within [min, max]. */
 uint64_t rb_cursor_u64(rb_cursor_t *c, const char *field, uint64_t max);

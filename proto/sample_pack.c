@@ -118,6 +118,7 @@ static void put_worker(msgpack_packer *pk, const rb_row_t *row)
     put_bool(pk, w->finished);
     PUT_U64S(pk, w->unfinished, w->oldest_unfinished_ns, w->cpu_ns, w->wall_ns, w->offered_ops);
     put_hist(pk, &w->turn);
+    put_hist(pk, &w->lateness);
 }
 
 static void put_kernel(msgpack_packer *pk, const rb_row_t *row)
@@ -248,7 +249,7 @@ rb_bytes_t rb_row_pack(const rb_row_t *row)
     sink_t sink = {0};
     msgpack_packer pk;
     msgpack_packer_init(&pk, &sink, put);
-    msgpack_pack_array(&pk, 2 + shape->fields);
+    msgpack_pack_array(&pk, 2 + shape->fields + shape->added);
     PUT_U64S(&pk, row->kind, row->seq);
     put_body[row->kind](&pk, row);
     return sink.bytes;

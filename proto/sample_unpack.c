@@ -92,6 +92,9 @@ static void take_worker(rb_cursor_t *c, rb_row_t *row)
     w->wall_ns = take_u64(c, "wall_ns");
     w->offered_ops = take_u64(c, "offered_ops");
     rb_cursor_hist(c, "turn", &w->turn);
+    w->lateness = (rb_hist_sparse_t){.min = UINT64_MAX};
+    if (rb_cursor_more(c))
+        rb_cursor_hist(c, "lateness", &w->lateness);
 }
 
 static void take_kernel(rb_cursor_t *c, rb_row_t *row)
@@ -282,7 +285,7 @@ int rb_row_peek(const void *data, size_t size, rb_row_kind_t *ret_kind, uint64_t
 {
     size_t fields;
     rb_row_t row = {0};
-    rb_cursor_t c = {data, (const uint8_t *)data + size, err, false};
+    rb_cursor_t c = {data, (const uint8_t *)data + size, err, 0, false};
     if (take_head(&c, &row, &fields) != 0)
         return -1;
     *ret_kind = row.kind;
@@ -295,8 +298,9 @@ static int take_fields(rb_cursor_t *c, rb_row_t *row, uint32_t wanted, size_t fi
     if (fields < wanted)
         return rb_err_set(c->err, RB_ERR_NET, "expected at least %" PRIu32 " fields, got %zu",
                           wanted, fields);
+    c->more = fields - wanted;
     take_body(c, row);
-    rb_cursor_leave(c, fields - wanted);
+    rb_cursor_leave(c, c->more);
     if (!c->failed && c->at != c->end)
         return rb_err_set(c->err, RB_ERR_NET, "%zu bytes follow its end", (size_t)(c->end - c->at));
     return c->failed ? -1 : 0;
@@ -315,7 +319,7 @@ static int take_row(rb_cursor_t *c, rb_row_t *row)
 
 int rb_row_unpack(const void *data, size_t size, rb_row_t *ret_row, rb_err_t *err)
 {
-    rb_cursor_t c = {data, (const uint8_t *)data + size, err, false};
+    rb_cursor_t c = {data, (const uint8_t *)data + size, err, 0, false};
     *ret_row = (rb_row_t){0};
     if (take_row(&c, ret_row) == 0)
         return 0;

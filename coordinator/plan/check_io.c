@@ -5,12 +5,10 @@
 #include "coordinator/plan/check_rules.h"
 #include "coordinator/plan/resolve.h"
 
-/* Keys that no agent obeys yet. */
-static const char *const not_supported[] = {"thinktime"};
-
 static const rb_range_t ranges[] = {
     {"iodepth_batch_complete_min", 1, RB_MAX_IODEPTH},
     {"rate", 1, UINT64_MAX},
+    {"thinktime_blocks", 1, UINT32_MAX},
     {"buffer_compress_percentage", 0, 100},
     {"dedupe_percentage", 0, 100},
 };
@@ -110,6 +108,20 @@ static int rates(const rb_scope_t *s)
     return rb_rule_fail(s, key, "%s needs a rate: add rate_iops or rate", key);
 }
 
+static int thinks(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    if (job->thinktime_ns > 0 && (job->has_rate_bytes || job->has_rate_iops))
+        return rb_rule_fail(
+            s, "thinktime_ns",
+            "thinktime pauses after an operation is complete, and %s says when each "
+            "is due whatever came of the others; keep one of them",
+            job->has_rate_bytes ? "rate" : "rate_iops");
+    if (job->thinktime_ns > 0 || !job->has_thinktime_blocks)
+        return 0;
+    return rb_rule_fail(s, "thinktime_blocks", "thinktime_blocks needs a pause: add thinktime");
+}
+
 /* ---- with which data ---- */
 
 static int data(const rb_scope_t *s)
@@ -205,28 +217,6 @@ static int verify_writer(const rb_scope_t *s)
                         job->target, rb_fmt_bytes_exact(wrote, sizeof(wrote), bs_bytes));
 }
 
-static bool is_asked(rb_slot_t slot)
-{
-    if (!rb_slot_is_set(slot))
-        return false;
-    if (slot.field->type == PROTOBUF_C_TYPE_BOOL)
-        return *(protobuf_c_boolean *)rb_slot_at(slot, 0);
-    return rb_slot_number(slot) != 0;
-}
-
-static int is_supported(const rb_scope_t *s)
-{
-    const ProtobufCMessage *msg = &s->job->base;
-    for (size_t i = 0; i < RB_LEN(not_supported); i++) {
-        const ProtobufCFieldDescriptor *field = rb_schema_field(msg->descriptor, not_supported[i]);
-        RB_ASSERT(field);
-        if (is_asked((rb_slot_t){(ProtobufCMessage *)(uintptr_t)msg, field}))
-            return rb_rule_fail(s, field->name, "%s is not supported yet; leave it out",
-                                not_supported[i]);
-    }
-    return 0;
-}
-
 static rb_rule_t *const rules[] = {
     passthrough_devices,
     passthrough_is_direct,
@@ -235,11 +225,11 @@ static rb_rule_t *const rules[] = {
     batch,
     cpus,
     rates,
+    thinks,
     data,
     verify_mode,
     verify_blocks,
     verify_writer,
-    is_supported,
 };
 
 int rb_check_io(const rb_scope_t *s)

@@ -109,6 +109,11 @@ static void set_workers(json_t *o, const rb_stats_t *stats)
         json_object_set_new(o, "turn_ns",
                             json_pack("{s:o,s:o}", "p50", rb_json_u64(stats->turn_p50_ns), "p99",
                                       rb_json_u64(stats->turn_p99_ns)));
+    if (stats->has_lateness)
+        json_object_set_new(o, "generator_lateness_ns",
+                            json_pack("{s:o,s:o,s:o}", "p50", rb_json_u64(stats->lateness_p50_ns),
+                                      "p99", rb_json_u64(stats->lateness_p99_ns), "max",
+                                      rb_json_u64(stats->lateness_max_ns)));
     if (stats->has_cpu)
         json_object_set_new(o, "cpu_share", json_real(stats->cpu_share));
 }

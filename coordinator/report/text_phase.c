@@ -181,6 +181,29 @@ static void put_offered(const rb_text_t *text, const rb_result_phase_t *phase,
             rb_fmt_count(achieved, sizeof(achieved), (uint64_t)(iops + 0.5)));
 }
 
+/* Response counts from the due time, so that what we are late ourselves is in it: said where it is
+ * more than a tenth of what half of the operations took. */
+static void put_lateness(const rb_text_t *text, const rb_named_stats_t *job)
+{
+    enum { P50 = 0 }; /* in rb_quantiles */
+    const rb_stats_t *s = &job->stats;
+    uint64_t response_ns = UINT64_MAX;
+    char p50[RB_FMT_SIZE], p99[RB_FMT_SIZE], name[RB_WORDS_SIZE];
+    for (int op = RB_OP_READ; op <= RB_OP_TRIM; op++)
+        if (s->op[op].response.count > 0)
+            response_ns = RB_MIN(response_ns, s->op[op].response.quantile_ns[P50]);
+    if (!s->has_lateness || response_ns == UINT64_MAX || s->lateness_p50_ns <= response_ns / 10)
+        return;
+    fprintf(
+        text->out,
+        "  job %.40s: submitted late by rackbench itself: p50 %s, p99 %s (%.0f %% of the response "
+        "p50)\n",
+        rb_words_clean(name, sizeof(name), job->name),
+        rb_fmt_ns(p50, sizeof(p50), s->lateness_p50_ns),
+        rb_fmt_ns(p99, sizeof(p99), s->lateness_p99_ns),
+        100 * (double)s->lateness_p50_ns / (double)RB_MAX(response_ns, 1u));
+}
+
 static void put_to_last(const rb_text_t *text, const rb_result_phase_t *p)
 {
     char ops[RB_FMT_SIZE], bytes[RB_FMT_SIZE];
@@ -202,6 +225,8 @@ static void put_table(rb_text_t *text, const rb_result_phase_t *phase)
     put_named(text, "group", phase->groups, phase->ngroups);
     for (size_t i = 0; i < phase->njobs; i++)
         put_offered(text, phase, &phase->jobs[i]);
+    for (size_t i = 0; i < phase->njobs; i++)
+        put_lateness(text, &phase->jobs[i]);
 }
 
 void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)

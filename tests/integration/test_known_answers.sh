@@ -118,11 +118,45 @@ test_rate()
     run_plan rate
     iops=$(json "$result" '.phases[0].cluster | .read.iops + .write.iops')
     check "1000 IOPS offered, $iops achieved" near "$iops" 1000 1
+    check_json "$result" '.phases[0].cluster | .generator_lateness_ns as $late |
+        0 < $late.p50 and $late.p50 <= $late.p99 and $late.p99 <= $late.max and
+        $late.p50 <= ([.read.response_ns.p50, .write.response_ns.p50] | max)'
     plan "rw: randread, iodepth: 4, numjobs: 3, rate_iops: 500, runtime: 2s"
     run_plan rate3
     iops=$(json "$result" .phases[0].cluster.read.iops)
     check "three workers with 500 each: $iops" near "$iops" 1500 3 # 2 s: a late wake-up weighs 1 %
     check "offered exactly" [ "$(json "$result" .phases[0].cluster.offered.ops)" = 3000 ]
+}
+
+# thinks ITEMS CYCLE_NS: a slot's cycle is its pauses and its response, which has our own lateness
+# in it.
+thinks()
+{
+    awk -v n="$1" -v cycle="$2" 'BEGIN {print n * 1e9 / cycle}'
+}
+
+# n slots, a service time of s and pauses of t: n / (s + t) operations a second.
+test_thinktime()
+{
+    local iops response
+    dev=$(loop_make 64)
+    plan "rw: randread, iodepth: 8, thinktime: 20ms, ramp_time: 200ms, runtime: 4s"
+    run_plan thinktime
+    iops=$(json "$result" .phases[0].cluster.read.iops)
+    response=$(json "$result" .phases[0].cluster.read.response_ns.mean)
+    check "8 slots that pause for 20 ms: $iops IOPS at a response of $response ns" \
+        near "$iops" "$(thinks 8 "20000000 + $response")" 2
+    check "not more than the pauses allow" near "$iops" 390 4
+    check_json "$result" '.phases[0].cluster | .cpu_share < 0.2 and
+        .read.response_ns.mean >= .read.service_ns.mean and
+        .generator_lateness_ns.p50 <= .read.response_ns.p50'
+    plan "rw: randrw, iodepth: 2, numjobs: 2, thinktime: 20ms, thinktime_blocks: 5, runtime: 4s"
+    run_plan thinktime5
+    iops=$(json "$result" '.phases[0].cluster | .read.iops + .write.iops')
+    response=$(json "$result" '.phases[0].cluster | (.read.response_ns.mean * .read.ops +
+        .write.response_ns.mean * .write.ops) / (.read.ops + .write.ops)')
+    check "2 x 2 slots that pause after every fifth: $iops IOPS" \
+        near "$iops" "$(thinks 4 "4000000 + $response")" 2
 }
 
 test_amount()
@@ -150,4 +184,5 @@ test_amount()
 test_kernel
 test_throttle
 test_rate
+test_thinktime
 test_amount

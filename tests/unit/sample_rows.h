@@ -51,11 +51,23 @@ static void fill_agent_row(rb_row_t *row)
         row->window =
             (rb_row_window_t){LAST, RB_PART_DRAINED, UINT64_MAX, UINT32_MAX, true, 2, cells};
     } else if (row->kind == RB_ROW_WORKER) {
-        row->worker =
-            (rb_row_worker_t){LAST,       RB_MAX_JOBS - 1, T,         D,    RB_MAX_WORKERS - 1,
-                              -1,         INT64_MIN,       INT64_MAX, -129, true,
-                              UINT64_MAX, UINT64_MAX,      11,        12,   UINT64_MAX,
-                              hist};
+        row->worker = (rb_row_worker_t){LAST,
+                                        RB_MAX_JOBS - 1,
+                                        T,
+                                        D,
+                                        RB_MAX_WORKERS - 1,
+                                        -1,
+                                        INT64_MIN,
+                                        INT64_MAX,
+                                        -129,
+                                        true,
+                                        UINT64_MAX,
+                                        UINT64_MAX,
+                                        11,
+                                        12,
+                                        UINT64_MAX,
+                                        hist,
+                                        hist};
     } else if (row->kind == RB_ROW_KERNEL) {
         row->kernel = (rb_row_kernel_t){LAST, T, D, {{1, UINT64_MAX}, {UINT64_MAX, 2}, {3, 4}}};
     } else if (row->kind == RB_ROW_EVENT) {

@@ -117,8 +117,18 @@ static const bad_plan_t io[] = {
      "p.yaml:5:10: zero_buffers leaves nothing for dedupe_percentage to do; keep one of them"},
 };
 
-static const bad_plan_t unsupported[] = {
-    {JOB("thinktime: 1ms"), "p.yaml:5:10: thinktime is not supported yet; leave it out"},
+static const bad_plan_t pauses[] = {
+    {JOB("thinktime: 1ms, rate_iops: 5"),
+     "p.yaml:5:10: thinktime pauses after an operation is complete, and rate_iops says when each "
+     "is due whatever came of the others; keep one of them"},
+    {JOB("rate: 1m, thinktime: 1ms"),
+     "p.yaml:5:20: thinktime pauses after an operation is complete, and rate says when each is due "
+     "whatever came of the others; keep one of them"},
+    {JOB("thinktime_blocks: 2"), "p.yaml:5:10: thinktime_blocks needs a pause: add thinktime"},
+    {JOB("thinktime: 0, thinktime_blocks: 2"),
+     "p.yaml:5:24: thinktime_blocks needs a pause: add thinktime"},
+    {JOB("thinktime: 1ms, thinktime_blocks: 0"),
+     "p.yaml:5:26: thinktime_blocks: 0 is out of range; 1 to 4294967295 is right"},
 };
 
 static const bad_plan_t verify[] = {
@@ -174,7 +184,7 @@ static void test_bad(void **state)
     (void)state;
     expect_messages(pattern, RB_LEN(pattern));
     expect_messages(io, RB_LEN(io));
-    expect_messages(unsupported, RB_LEN(unsupported));
+    expect_messages(pauses, RB_LEN(pauses));
     expect_messages(verify, RB_LEN(verify));
 }
 
@@ -203,6 +213,8 @@ static const char *const good[] = {
     JOB("cpus_allowed: \"0-3,8\", continue_on_error: read, fallback: allow"),
     JOB("rate: 100MB, rate_scope: cluster, rate_process: poisson"),
     JOB("rate_iops: 5, rate_scope: drive"),
+    JOB("thinktime: 0, rate_iops: 5"),
+    JOB("thinktime: 1ms, thinktime_blocks: 4, iodepth: 4"),
     JOB("thinktime: 0, verify: false, zero_buffers: false, dedupe_percentage: 0"),
     JOB("rw: randrw, buffer_compress_percentage: 50, dedupe_percentage: 30"),
     JOB("rw: write, zero_buffers: true"),

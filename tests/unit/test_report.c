@@ -179,8 +179,9 @@ static void a_window_tells_the_wall_clock(void **state)
 static void json_leaves_out_what_is_not_known(void **state)
 {
     (void)state;
-    static const char *const keys[] = {"\"turn_ns\"", "\"cpu_share\"", "\"unfinished\"",
-                                       "\"to_last\"", "\"little\"",    "\"start\":"};
+    static const char *const keys[] = {
+        "\"turn_ns\"", "\"cpu_share\"", "\"unfinished\"",           "\"to_last\"",
+        "\"little\"",  "\"start\":",    "\"generator_lateness_ns\""};
     RB_AUTO(feed_clear) feed_t feed = {0};
     feed_begin(&feed, feed_job(0, 0, 100), 2);
     feed_reads(&feed, 1, 0, 10, false);
@@ -192,11 +193,13 @@ static void json_leaves_out_what_is_not_known(void **state)
     rb_row_worker_t w = feed_worker_row();
     const uint64_t turns[] = {1000};
     w.turn = sparse_of(turns, 1);
+    w.lateness = sparse_of(turns, 1);
     w.done_at_ns = 1;
     feed_worker(&feed, 1, w);
     feed_worker(&feed, 2, w);
     feed_end(&feed, 2 * (int64_t)S, 0);
     rb_hist_sparse_clear(&w.turn);
+    rb_hist_sparse_clear(&w.lateness);
     RB_AUTO(rb_free_str) char *whole = written(feed.fold, rb_report_json);
     for (size_t i = 0; i < RB_LEN(keys); i++)
         if (strstr(whole, keys[i]) == NULL)

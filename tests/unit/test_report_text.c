@@ -123,6 +123,30 @@ static void one_file_is_not_files(void **state)
     has(two, "laid out for one: 2 files, 2 MiB in 1.0 s");
 }
 
+/* Of responses of 2 ms: a median of 190 us of our own is no line, more than a tenth is one. */
+static void lateness_of_our_own_is_told_where_it_matters(void **state)
+{
+    (void)state;
+    const uint64_t values[][3] = {{190000, 190000, 9 * MS}, {400000, 400000, 9 * MS}};
+    for (size_t i = 0; i < RB_LEN(values); i++) {
+        RB_AUTO(feed_clear) feed_t feed = {0};
+        rb_row_worker_t w = feed_worker_row();
+        feed_begin(&feed, feed_job(0, S, 0), 1);
+        feed_reads(&feed, 1, 0, 10, false);
+        w.lateness = sparse_of(values[i], RB_LEN(values[i]));
+        feed_worker(&feed, 1, w);
+        rb_hist_sparse_clear(&w.lateness);
+        feed_end(&feed, INT64_MAX, 0);
+        RB_AUTO(rb_free_str) char *text = written(feed.fold, write_text);
+        if (i == 0)
+            has_not(text, "submitted late");
+        else
+            has(text,
+                "\n  job j: submitted late by rackbench itself: p50 401.4 us, p99 9.00 ms (20 % "
+                "of the response p50)\n");
+    }
+}
+
 /* Phase "two" has the jobs of "one", so a feed of its own plan: one is open, two closed. */
 static void the_footer_names_the_closed_loops(void **state)
 {
@@ -245,6 +269,7 @@ int main(void)
         cmocka_unit_test(work_done_in_the_ramp_was_not_stopped),
         cmocka_unit_test(phases_that_never_ran_are_named),
         cmocka_unit_test(one_file_is_not_files),
+        cmocka_unit_test(lateness_of_our_own_is_told_where_it_matters),
         cmocka_unit_test(the_footer_names_the_closed_loops),
         cmocka_unit_test(tables_say_service_and_the_sum),
         cmocka_unit_test(more_sectors_than_ours_were_somebodys),

@@ -161,6 +161,31 @@ static void test_newer_cell_fields_are_skipped(void **state)
     assert_int_equal(row.window.cells[1].op, RB_OP_TRIM);
 }
 
+/* What an older writer did not have is empty, and what follows in the bytes is not taken for it. */
+static void test_older_worker_rows_are_read(void **state)
+{
+    (void)state;
+#define WORKER(fields)                                                                             \
+    "\xdc\x00" fields "\x02\x01\x00\x01\x02\x03\x04\x05\x06\x07\x08\xc3\x00\x00\x09\x0a\x00\xc0"
+#define LATE "\x95\x01\x04\x04\x04\x92\x04\x01"
+    rb_err_t err = {0};
+    RB_AUTO(rb_row_clear) rb_row_t row;
+    static const char older[] = WORKER("\x12"), today[] = WORKER("\x13") LATE;
+    static const char newer[] = WORKER("\x14") LATE "\x07";
+    assert_int_equal(rb_row_unpack(older, sizeof(older) - 1, &row, &err), 0);
+    assert_int_equal(row.worker.wall_ns, 10);
+    assert_int_equal(row.worker.lateness.count, 0);
+    assert_true(row.worker.lateness.min == UINT64_MAX);
+    assert_int_equal(rb_row_unpack(today, sizeof(today) - 1, &row, &err), 0);
+    assert_int_equal(row.worker.lateness.count, 1);
+    rb_row_clear(&row);
+    assert_int_equal(rb_row_unpack(newer, sizeof(newer) - 1, &row, &err), 0);
+    assert_int_equal(row.worker.lateness.max, 4);
+    REFUSED(WORKER("\x13") "\x05",
+            "worker row 1: field 'lateness': expected an array, got an unsigned integer");
+    REFUSED(WORKER("\x12") LATE, "worker row 1: 8 bytes follow its end");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_histograms_are_checked),
         cmocka_unit_test(test_newer_fields_are_skipped),
         cmocka_unit_test(test_newer_cell_fields_are_skipped),
+        cmocka_unit_test(test_older_worker_rows_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

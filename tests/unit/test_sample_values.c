@@ -45,6 +45,7 @@ static void test_worker_values(void **state)
     SAME(worker.wall_ns);
     SAME(worker.offered_ops);
     assert_hist_equal(&back.worker.turn, &hist);
+    assert_hist_equal(&back.worker.lateness, &hist);
 }
 
 static void test_kernel_and_layout_values(void **state)

@@ -1,0 +1,38 @@
+/* think.h - thinktime: slots of a closed loop that pause before their next operation.
+ *
+ * Each slot pauses by itself: for time_ns from the reap of its last operation on, after every
+ * `blocks` of its operations; SYNCs do not count. All pause equally long, so that the first to
+ * begin is the first to end: a queue. One owner, the worker; no allocation but in init.
+ * fio pauses the whole job instead: it waits for all that is in flight, then sleeps. With iodepth 1
+ * this is the same.
+ */
+#pragma once
+
+#include "agent/worker_slot.h"
+#include "common/base.h"
+
+typedef struct {
+    uint64_t time_ns;
+    uint32_t blocks; /* operations of a slot from one pause to the next */
+    uint32_t size, first, n;
+    uint32_t
+        *queue; /* [size] ring of slots that pause: n from `first` on, in the order of due_ns */
+    uint32_t *count; /* [size] operations of each slot since its last pause */
+} rb_think_t;
+
+/* time_ns > 0 and blocks > 0. */
+void rb_think_init(rb_think_t *t, uint64_t time_ns, uint32_t blocks, uint32_t iodepth);
+void rb_think_clear(rb_think_t *t); /* idempotent; also of one that is all zero */
+
+/* freed [n]: slots whose operation was reaped at now_ns. Those that pause now are taken out, and
+ * are due when their pause ends. Returns how many are left. */
+uint32_t rb_think_pause(rb_think_t *t, rb_slot_t *slots, uint32_t *freed, uint32_t n,
+                        uint64_t now_ns);
+/* Slots whose pause is over, into ret_slots [as many as pause]; returns how many. */
+uint32_t rb_think_wake(rb_think_t *t, const rb_slot_t *slots, uint32_t *ret_slots, uint64_t now_ns);
+
+/* When the next pause ends; UINT64_MAX: nobody pauses. */
+static inline uint64_t rb_think_due_ns(const rb_think_t *t, const rb_slot_t *slots)
+{
+    return t->n > 0 ? slots[t->queue[t->first]].due_ns : UINT64_MAX;
+}
