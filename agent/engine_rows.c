@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "agent/backend/uring.h"
 #include "agent/engine_priv.h"
 #include "common/units.h"
 
@@ -102,6 +103,26 @@ static void emit_batched(const rb_engine_t *e, sink_t sink, const rb_worker_t *w
     emit_event(e, sink, 0, "batched_reap", text);
 }
 
+/* Files and devices alike: fallocate blocks, so that a ring leaves it to threads of the kernel's.
+ */
+static bool goes_by_fallocate(const rb_worker_t *w)
+{
+    bool holes = rb_block_ops(w->o.job) & 1u << RB_OP_TRIM && !w->o.subject->at.is_device;
+    return w->o.backend == &rb_backend_uring && (w->zeroes || holes);
+}
+
+static void emit_fallocate(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
+{
+    char text[RB_MAX_TEXT];
+    snprintf(
+        text, sizeof(text),
+        "job '%.60s': %s by fallocate, which the kernel's worker threads do%s: results measure "
+        "them as well",
+        job_name(e, w), w->zeroes ? "write_mode: zeroes goes" : "trims go",
+        w->o.subject->at.is_device ? ", one at a time on a device" : "");
+    emit_event(e, sink, 0, "iowq", text);
+}
+
 static void emit_ready(const rb_engine_t *e, sink_t sink)
 {
     emit_drives(e, sink);
@@ -111,6 +132,8 @@ static void emit_ready(const rb_engine_t *e, sink_t sink)
         emit_told(e, sink, w);
         if (first_of_job && w->wait_min > 1)
             emit_batched(e, sink, w);
+        if (first_of_job && goes_by_fallocate(w))
+            emit_fallocate(e, sink, w);
     }
     for (size_t i = 0; i < e->nsubjects; i++) {
         rb_worker_subject_t *s = &e->subjects[i];

@@ -1,6 +1,7 @@
 #include "agent/worker.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -74,6 +75,8 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
     w->runtime_ns = job->runtime_ns;
     w->open_loop = job->rate_iops > 0 || job->rate_bytes > 0;
     w->thinks = job->thinktime_ns > 0;
+    w->zeroes = rb_block_ops(job) & 1u << RB_OP_WRITE &&
+                job->write_mode == RACKBENCH__WRITE_MODE__KIND__zeroes;
     w->account.errors.tolerated = rb_worker_errors_tolerated(job);
     if (set_depth(w, err) < 0)
         return -1;
@@ -122,10 +125,17 @@ void rb_worker_destroy(rb_worker_t **worker)
     *worker = NULL;
 }
 
+/* Kinds of operation that have buffers, as of rb_block_ops. */
+static uint32_t buffered_ops(const rb_worker_t *w)
+{
+    uint32_t ops = rb_block_ops(w->o.job) & (1u << RB_OP_READ | 1u << RB_OP_WRITE);
+    return w->zeroes ? ops & ~(1u << RB_OP_WRITE) : ops;
+}
+
 uint64_t rb_worker_memory_bytes(const rb_worker_t *w)
 {
     uint32_t ops = rb_block_ops(w->o.job);
-    uint64_t buffers = (uint64_t)__builtin_popcount(ops & (1u << RB_OP_READ | 1u << RB_OP_WRITE));
+    uint64_t buffers = (uint64_t)__builtin_popcount(buffered_ops(w));
     uint64_t windows = (uint64_t)__builtin_popcount(ops) * RB_WINDOWS * sizeof(rb_op_stat_t);
     return buffers * w->iodepth * rb_buffer_round(w->block.bs_bytes) + windows;
 }
@@ -182,7 +192,7 @@ static void make_data(rb_worker_t *w)
 /* Reads land in buffers of their own: what is written must stay incompressible. */
 static int make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT], rb_err_t *err)
 {
-    uint32_t ops = rb_block_ops(w->o.job) & (1u << RB_OP_READ | 1u << RB_OP_WRITE);
+    uint32_t ops = buffered_ops(w);
     size_t each_bytes;
     w->stride_bytes = rb_buffer_round(w->block.bs_bytes);
     each_bytes = w->iodepth * w->stride_bytes;
@@ -211,6 +221,7 @@ static int open_backend(rb_worker_t *w, rb_err_t *err)
                               .iodepth = w->iodepth,
                               .ops = rb_block_ops(job),
                               .max_bytes = (uint32_t)w->block.bs_bytes,
+                              .zeroes = w->zeroes,
                               .hipri = job->hipri,
                               .sqthread_poll = job->sqthread_poll,
                               .fallback = allows_fallback(job),
@@ -220,6 +231,22 @@ static int open_backend(rb_worker_t *w, rb_err_t *err)
     opts.stride_bytes = w->stride_bytes;
     w->io = w->o.backend->open(&opts, err);
     return w->io == NULL ? -1 : 0;
+}
+
+static int set_hint(rb_worker_t *w, rb_err_t *err)
+{
+    const Rackbench__Job *job = w->o.job;
+    rb_backend_opts_t o = {.fallback = allows_fallback(job), .told = &w->told};
+    char why[128];
+    if (!job->has_write_hint)
+        return 0;
+    uint64_t hint = (uint64_t)job->write_hint + RWH_WRITE_LIFE_NONE;
+    int rc = rb_worker_subject_hint(w->o.subject, w->fd, hint);
+    if (rc == 0)
+        return 0;
+    snprintf(why, sizeof(why), "the kernel takes no write hint (F_SET_RW_HINT: %s)",
+             strerrorname_np(-rc));
+    return rb_backend_refuse(&o, why, "leave write_hint out", "writes carry none", err);
 }
 
 static rb_hist_t *make_hist(void)
@@ -245,7 +272,7 @@ int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
     w->turn = make_hist();
     if (w->open_loop || w->thinks)
         w->lateness = make_hist();
-    if (open_backend(w, err) < 0)
+    if (set_hint(w, err) < 0 || open_backend(w, err) < 0)
         return rb_err_wrap(err, "job '%s' on %s", job->name, w->o.subject->at.path);
     return 0;
 }

@@ -60,6 +60,7 @@ typedef struct {
     uint32_t iodepth, nfree, inflight, queued;
     uint32_t wait_min; /* completions that a wait is for */
     bool open_loop, thinks, submitting, filling, behind, broken, cancelled;
+    bool zeroes;  /* write_mode: zeroes */
     bool counted; /* SYNCs or unequal sizes: limits are counted operation by operation */
     uint64_t left_ops, left_bytes, sequence;
     rb_pace_t pace;

@@ -3,6 +3,7 @@
 #include "agent/backend/uring.h"
 #include "agent/backend/uring_hot.h"
 #include "agent/worker_cut.h"
+#include "agent/worker_due.h"
 #include "common/clock.h"
 
 #define INLINE      static inline __attribute__((always_inline))
@@ -33,12 +34,13 @@ INLINE void succeeded(rb_op_stat_t *stat, const rb_slot_t *slot, uint64_t now_ns
     rb_hist_record(&stat->response, now_ns - slot->due_ns);
 }
 
-/* A TRIM that went well, or any operation that did not. */
+/* A TRIM or a range of zeros that went well, or any operation that did not. */
 static __attribute__((noinline)) void other_result(rb_worker_t *w, const rb_slot_t *slot,
                                                    int32_t res, uint64_t now_ns)
 {
     rb_op_stat_t *stat = w->win->ops[slot->op];
-    if (slot->op == RB_OP_TRIM && res == 0) {
+    bool moves_nothing = slot->op == RB_OP_TRIM || (slot->op == RB_OP_WRITE && w->zeroes);
+    if (moves_nothing && res == 0) {
         succeeded(stat, slot, now_ns);
         return;
     }
@@ -89,14 +91,6 @@ static __attribute__((noinline)) void settle_checked(rb_worker_t *w, const rb_do
     settle(w, done, n, now_ns, true);
 }
 
-/* The last n of the free slots became free just now. */
-static __attribute__((noinline)) void think(rb_worker_t *w, uint32_t n, uint64_t now_ns)
-{
-    uint32_t before = w->nfree - n;
-    w->nfree = before + rb_think_pause(&w->think, w->slots, w->free + before, n, now_ns);
-    w->nfree += rb_think_wake(&w->think, w->slots, w->free + w->nfree, now_ns);
-}
-
 INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns)
 {
     if (w->checks)
@@ -108,7 +102,7 @@ INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t 
     if (n > 0)
         w->account.done_ns = now_ns;
     if (w->thinks)
-        think(w, n, now_ns);
+        rb_worker_think(w, n, now_ns);
 }
 
 /* How many of the batch come before number_ios or io_size is reached; SYNCs count for neither. */
@@ -151,18 +145,6 @@ static void fill_buffers(rb_worker_t *w, uint32_t n)
     }
 }
 
-/* Of at most n operations that are due, all into free slots. */
-static uint32_t take_due(rb_worker_t *w, uint64_t now_ns, uint32_t n)
-{
-    if (n > 0 && w->starved) {
-        w->starved = false;
-        w->starved_ns = now_ns;
-    }
-    n = rb_pace_take(&w->pace, now_ns, w->due, n);
-    w->starved = n == w->nfree;
-    return n;
-}
-
 /* Takes the next batch from the workload; its slots learn of it in `stamp`. */
 INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
 {
@@ -171,7 +153,7 @@ INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
     if (!w->submitting || w->behind)
         return;
     if (w->open_loop)
-        n = take_due(w, now_ns, n);
+        n = rb_worker_take_due(w, now_ns, n);
     if (n == 0)
         return;
     uint32_t got = next(w, n);
@@ -187,22 +169,6 @@ INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
         w->account.finished = true;
         stop_submitting(w, now_ns);
     }
-}
-
-/* Due times of an open loop, and how late this worker is. What became due while no slot was free
- * had to wait for the target: that tells nothing of the worker. */
-static __attribute__((noinline)) void stamp_due(rb_worker_t *w, const uint32_t *taken,
-                                                uint64_t now_ns)
-{
-    for (uint32_t i = 0; i < w->queued; i++) {
-        rb_slot_t *slot = &w->slots[taken[i]];
-        if (w->open_loop)
-            slot->due_ns = w->due[i];
-        if (w->part == RB_PART_MAIN && slot->due_ns >= w->starved_ns)
-            rb_hist_record(w->lateness, now_ns - slot->due_ns);
-    }
-    if (w->queued > 0 && w->account.first_submit_ns == 0)
-        w->account.first_submit_ns = now_ns;
 }
 
 /* The last thing before the submission: the clock, and the slots that it starts. */
@@ -221,7 +187,7 @@ INLINE uint64_t stamp(rb_worker_t *w)
         slot->op = io->op;
     }
     if (w->lateness != NULL)
-        stamp_due(w, taken, now_ns);
+        rb_worker_stamp_due(w, taken, now_ns);
     return now_ns;
 }
 
@@ -255,19 +221,11 @@ INLINE void submit(rb_worker_t *w, const rb_backend_t *io)
     entered(w, io->submit(w->io), now_ns);
 }
 
-/* When there is something to submit again. */
-static uint64_t next_due_ns(const rb_worker_t *w)
-{
-    if (!w->open_loop)
-        return rb_think_due_ns(&w->think, w->slots);
-    return w->nfree > 0 ? w->pace.due_ns : UINT64_MAX;
-}
-
 INLINE uint64_t timeout_ns(const rb_worker_t *w, uint64_t now_ns)
 {
     uint64_t until_ns = w->cut_ns;
     if (w->lateness != NULL && w->submitting)
-        until_ns = RB_MIN(until_ns, next_due_ns(w));
+        until_ns = RB_MIN(until_ns, rb_worker_next_due_ns(w));
     return until_ns > now_ns ? RB_MIN(until_ns - now_ns, MAX_WAIT_NS) : 0;
 }
 
@@ -362,20 +320,6 @@ static void run(rb_worker_t *w)
             ;
 }
 
-static void begin_pace(rb_worker_t *w)
-{
-    const Rackbench__Job *job = w->o.job;
-    bool poisson = job->rate_process == RACKBENCH__RATE_PROCESS__KIND__poisson;
-    rb_pace_opts_t opts = {.rate = job->rate_bytes > 0 ? job->rate_bytes : job->rate_iops,
-                           .cost = job->rate_bytes > 0 ? w->block.bs_bytes : 1,
-                           .share = RB_MAX(w->o.rate_share, 1u),
-                           .index = w->o.rate_index % RB_MAX(w->o.rate_share, 1u),
-                           .process = poisson ? RB_PACE_POISSON : RB_PACE_LINEAR,
-                           .seed = w->o.seed ^ ((uint64_t)w->o.number << 24)};
-    rb_pace_init(&w->pace, &opts, w->t0_ns);
-    w->account.first_due_ns = w->pace.due_ns;
-}
-
 void rb_worker_loop(rb_worker_t *w)
 {
     rb_worker_schedule(w);
@@ -383,7 +327,7 @@ void rb_worker_loop(rb_worker_t *w)
         w->slots[i].due_ns = w->t0_ns;
     w->account.first_due_ns = w->t0_ns;
     if (w->open_loop)
-        begin_pace(w);
+        rb_worker_begin_pace(w);
     w->submitting = true;
     fill(w, w->o.backend, w->t0_ns);
     if (!await_t0(w)) {

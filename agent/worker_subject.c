@@ -123,8 +123,32 @@ int rb_worker_subject_open(rb_worker_subject_t *s, rb_open_mode_t mode, rb_open_
     return fd;
 }
 
+int rb_worker_subject_hint(rb_worker_subject_t *s, int fd, uint64_t hint)
+{
+    int rc = fcntl(fd, F_SET_RW_HINT, &hint);
+    if (rc < 0)
+        return -errno;
+    pthread_mutex_lock(&s->mutex);
+    s->hinted = true;
+    pthread_mutex_unlock(&s->mutex);
+    return 0;
+}
+
+/* Else it would stay for as long as the kernel knows the file. */
+static void take_hint_away(rb_worker_subject_t *s)
+{
+    uint64_t hint = RWH_WRITE_LIFE_NOT_SET;
+    int fd = s->hinted ? open(s->at.path, O_RDONLY | O_CLOEXEC) : -1;
+    s->hinted = false;
+    if (fd < 0)
+        return;
+    fcntl(fd, F_SET_RW_HINT, &hint);
+    close(fd);
+}
+
 void rb_worker_subject_release(rb_worker_subject_t *s)
 {
+    take_hint_away(s);
     if (s->claim_fd >= 0)
         close(s->claim_fd);
     s->claim_fd = -1;

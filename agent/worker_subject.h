@@ -19,6 +19,7 @@ typedef struct {
     rb_err_t fault; /* RB_OK: prepared */
     int claim_fd;   /* a device that is written is held exclusively for the whole phase; -1: none */
     rb_layout_stats_t layout;
+    bool hinted;      /* under mutex: it has a write hint of ours */
     atomic_bool iowq; /* it refuses non-blocking I/O: the kernel's worker threads do the I/O */
 
     rb_kernel_stat_t before, after; /* main thread; devices */
@@ -40,5 +41,8 @@ typedef enum { RB_OPEN_DIRECT, RB_OPEN_BUFFERED } rb_open_cache_t;
 /* A descriptor of the caller's own; also finds out about iowq by one small read. -1 on failure. */
 int rb_worker_subject_open(rb_worker_subject_t *s, rb_open_mode_t mode, rb_open_cache_t cache,
                            rb_err_t *err);
-/* Gives the claim back. */
+/* The kernel keeps one hint with the file, whoever opened it: so it is for all who write there.
+ * hint: RWH_WRITE_LIFE_NONE to _EXTREME. Returns 0 or -errno. */
+int rb_worker_subject_hint(rb_worker_subject_t *s, int fd, uint64_t hint);
+/* Gives the claim back, and takes the hint away. No worker may be on it any more. */
 void rb_worker_subject_release(rb_worker_subject_t *s);

@@ -28,7 +28,7 @@ typedef struct {
 /* Laid out as io_uring's completions, so that its backend need not copy them. */
 typedef struct {
     uint64_t slot;
-    int32_t res; /* READ, WRITE: bytes; TRIM, SYNC: 0; or -errno */
+    int32_t res; /* READ, WRITE: bytes, of zeroes also 0; TRIM, SYNC: 0; or -errno */
     uint32_t unused;
 } rb_done_t;
 
@@ -50,6 +50,7 @@ typedef struct {
     uint32_t max_bytes;            /* of one operation: the size of a buffer */
     size_t stride_bytes;           /* from one slot's buffer to the next */
     uint8_t *buffers[RB_OP_COUNT]; /* [iodepth x stride_bytes] of each op; NULL: has none */
+    bool zeroes;                   /* a WRITE makes zeros of its range and has no buffer */
 
     bool hipri, sqthread_poll, fallback; /* as in the plan */
     rb_told_t *told;

@@ -1,6 +1,6 @@
 #include "agent/backend/nvme_format.h"
 
-enum { NLBAF = 25, FLBAS = 26, FORMATS = 128, MIN_SHIFT = 9, MAX_SHIFT = 16 };
+enum { NLBAF = 25, FLBAS = 26, FORMATS = 128, ONCS = 520, MIN_SHIFT = 9, MAX_SHIFT = 16 };
 
 int rb_nvme_block_shift(const uint8_t *identify, uint32_t *ret_shift, rb_err_t *err)
 {
@@ -22,4 +22,9 @@ int rb_nvme_block_shift(const uint8_t *identify, uint32_t *ret_shift, rb_err_t *
                           shift, MIN_SHIFT, MAX_SHIFT);
     *ret_shift = shift;
     return 0;
+}
+
+uint32_t rb_nvme_commands(const uint8_t *identify)
+{
+    return identify[ONCS] | (uint32_t)identify[ONCS + 1] << 8;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "agent/backend/trim.h"
+#include "agent/backend/zero.h"
 
 typedef enum { IDLE, QUEUED, DONE } stage_t;
 
@@ -29,7 +30,8 @@ static void *sync_open(const rb_backend_opts_t *opts, rb_err_t *err)
     sync_t *s = rb_calloc(1, sizeof(*s));
     s->o = *opts;
     bool ok = (!opts->hipri || refuse_polled(s, err) == 0) &&
-              (!(opts->ops & 1u << RB_OP_TRIM) || rb_trim_check(opts, err) == 0);
+              (!(opts->ops & 1u << RB_OP_TRIM) || rb_trim_check(opts, err) == 0) &&
+              (!opts->zeroes || rb_zero_check(opts, err) == 0);
     if (ok && opts->sqthread_poll)
         ok = rb_backend_refuse(&s->o, "sqthread_poll is an option of ioengine: io_uring",
                                "drop sqthread_poll", "the worker makes each call itself", err) == 0;
@@ -55,6 +57,8 @@ static int32_t perform(const sync_t *s)
         n = pread(s->o.fd, s->o.buffers[io->op], io->size_bytes, (off_t)io->offset_bytes);
         break;
     case RB_OP_WRITE:
+        if (s->o.zeroes)
+            return rb_zero_now(s->o.fd, io->offset_bytes, io->size_bytes);
         n = pwrite(s->o.fd, s->o.buffers[io->op], io->size_bytes, (off_t)io->offset_bytes);
         break;
     case RB_OP_TRIM:

@@ -6,6 +6,7 @@
 #include "agent/backend/block_queue.h"
 #include "agent/backend/trim.h"
 #include "agent/backend/uring_hot.h"
+#include "agent/backend/zero.h"
 #include "agent/buffer.h"
 
 #define DISCARD                _IO(0x12, 0) /* BLOCK_URING_CMD_DISCARD of linux/blkdev.h, Linux 6.12 */
@@ -35,10 +36,10 @@ static int32_t try_polled(rb_uring_t *u)
 static int open_polled(rb_uring_t *u, rb_err_t *err)
 {
     char why[128];
-    if (u->o.ops & NEITHER_READ_NOR_WRITE) {
+    if (u->o.ops & NEITHER_READ_NOR_WRITE || u->o.zeroes) {
         u->o.hipri = false;
         return rb_backend_refuse(
-            &u->o, "a polled ring takes reads and writes only, and the job trims or syncs",
+            &u->o, "a polled ring takes reads and writes only, and the job trims, syncs or zeroes",
             "drop hipri", "completions come by interrupt", err);
     }
     if (rb_ring_open(&u->ring, &u->o, RB_RING_PLAIN, RB_RING_POLLED, err) < 0)
@@ -104,7 +105,8 @@ static void *uring_open(const rb_backend_opts_t *opts, rb_err_t *err)
     u->opcode[RB_OP_WRITE] = IORING_OP_WRITE_FIXED;
     if (open_ring(u, err) < 0)
         return NULL;
-    if (u->o.ops & 1u << RB_OP_TRIM && open_trim(u, err) < 0) {
+    if ((u->o.ops & 1u << RB_OP_TRIM && open_trim(u, err) < 0) ||
+        (u->o.zeroes && rb_zero_check(&u->o, err) < 0)) {
         rb_ring_close(&u->ring);
         return NULL;
     }
@@ -131,6 +133,15 @@ static void prepare_rw(const rb_uring_t *u, struct io_uring_sqe *sqe, const rb_i
     sqe->buf_index = rb_ring_buffer(&u->o, io->op, slot);
 }
 
+static void prepare_write(const rb_uring_t *u, struct io_uring_sqe *sqe, const rb_io_t *io,
+                          uint32_t slot)
+{
+    if (u->o.zeroes)
+        io_uring_prep_fallocate(sqe, 0, RB_ZERO_RANGE, (off_t)io->offset_bytes, io->size_bytes);
+    else
+        prepare_rw(u, sqe, io, slot);
+}
+
 /* Cold beside reads and writes in a row: all fields of an entry. */
 static void prepare(rb_uring_t *u, const rb_io_t *io, uint32_t slot)
 {
@@ -138,8 +149,10 @@ static void prepare(rb_uring_t *u, const rb_io_t *io, uint32_t slot)
     memset(sqe, 0, sizeof(*sqe));
     switch (io->op) {
     case RB_OP_READ:
-    case RB_OP_WRITE:
         prepare_rw(u, sqe, io, slot);
+        break;
+    case RB_OP_WRITE:
+        prepare_write(u, sqe, io, slot);
         break;
     case RB_OP_TRIM:
         prepare_trim(u, sqe, io);

@@ -4,7 +4,8 @@
  * Without SQPOLL completions appear only inside submit and wait (DEFER_TASKRUN); with it, at any
  * time. Either way a clock read after reap is never earlier than a completion it stamps.
  * TRIM on a device is BLOCK_URING_CMD_DISCARD (Linux 6.12), else refused, or by fallback an ioctl
- * inside submit and wait. On a file it punches a hole. SYNC is fsync or fdatasync.
+ * inside submit and wait. On a file it punches a hole. SYNC is fsync or fdatasync. What goes by
+ * fallocate (holes, zeroes) is done by worker threads of the kernel.
  * hipri: a polled ring (IORING_SETUP_IOPOLL); tried by one read in open.
  */
 #pragma once

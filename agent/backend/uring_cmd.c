@@ -9,7 +9,15 @@
 #include "agent/backend/uring_ring.h"
 #include "agent/buffer.h"
 
-enum { FLUSH = 0x00, WRITE = 0x01, READ = 0x02, DATASET_MANAGEMENT = 0x09, IDENTIFY = 0x06 };
+enum {
+    FLUSH = 0x00,
+    WRITE = 0x01,
+    READ = 0x02,
+    WRITE_ZEROES = 0x08,
+    DATASET_MANAGEMENT = 0x09,
+    IDENTIFY = 0x06 /* of the admin commands */
+};
+enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1 }; /* CNS */
 #define DEALLOCATE (1u << 2)
 enum { MAX_BLOCKS = 65536 }; /* of one command */
 
@@ -37,28 +45,56 @@ static void passthrough_free(passthrough_t **p)
     *p = NULL;
 }
 
-static int identify(passthrough_t *p, rb_err_t *err)
+/* Into data [RB_NVME_IDENTIFY_BYTES]. */
+static int identify(const passthrough_t *p, uint32_t cns, uint8_t *data, rb_err_t *err)
+{
+    const char *what = cns == IDENTIFY_CONTROLLER ? "controller of" : "namespace";
+    struct nvme_admin_cmd cmd = {.opcode = IDENTIFY,
+                                 .nsid = cns == IDENTIFY_CONTROLLER ? 0 : p->nsid,
+                                 .addr = (uintptr_t)data,
+                                 .data_len = RB_NVME_IDENTIFY_BYTES,
+                                 .cdw10 = cns};
+    int rc = ioctl(p->o.fd, NVME_IOCTL_ADMIN_CMD, &cmd);
+    if (rc < 0)
+        return rb_err_errno(err, errno, "identify %s %u", what, p->nsid);
+    if (rc > 0)
+        return rb_err_set(err, RB_ERR_IO, "identify %s %u: NVMe status 0x%x", what, p->nsid,
+                          (unsigned)rc);
+    return 0;
+}
+
+/* Are there the commands that not every drive has? */
+static int check_commands(const passthrough_t *p, uint8_t *data, rb_err_t *err)
+{
+    bool trims = p->o.ops & 1u << RB_OP_TRIM;
+    if (!trims && !p->o.zeroes)
+        return 0;
+    if (identify(p, IDENTIFY_CONTROLLER, data, err) < 0)
+        return -1;
+    if (trims && !(rb_nvme_commands(data) & RB_NVME_DATASET_MANAGEMENT))
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "the drive knows no Dataset Management; leave trims out of the job");
+    if (p->o.zeroes && !(rb_nvme_commands(data) & RB_NVME_WRITE_ZEROES))
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "the drive knows no Write Zeroes; set write_mode: write");
+    return 0;
+}
+
+static int get_to_know(passthrough_t *p, rb_err_t *err)
 {
     struct stat st;
-    uint8_t *data = rb_buffer_new(RB_NVME_IDENTIFY_BYTES);
     int nsid = fstat(p->o.fd, &st) == 0 && S_ISCHR(st.st_mode) ? ioctl(p->o.fd, NVME_IOCTL_ID) : -1;
-    struct nvme_admin_cmd cmd = {.opcode = IDENTIFY,
-                                 .nsid = (uint32_t)nsid,
-                                 .addr = (uintptr_t)data,
-                                 .data_len = RB_NVME_IDENTIFY_BYTES};
-    int rc = nsid > 0 ? ioctl(p->o.fd, NVME_IOCTL_ADMIN_CMD, &cmd) : 0;
     if (nsid <= 0)
-        rc = rb_err_set(err, RB_ERR_INPUT,
-                        "ioengine: io_uring_cmd needs an NVMe drive's character device (/dev/ng0n1 "
-                        "for /dev/nvme0n1); name that or set ioengine: io_uring");
-    else if (rc < 0)
-        rb_err_errno(err, errno, "identify namespace %d", nsid);
-    else if (rc > 0)
-        rc = rb_err_set(err, RB_ERR_IO, "identify namespace %d: NVMe status 0x%x", nsid,
-                        (unsigned)rc);
-    else
-        rc = rb_nvme_block_shift(data, &p->block_shift, err);
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "ioengine: io_uring_cmd needs an NVMe drive's character device "
+                          "(/dev/ng0n1 for /dev/nvme0n1); name that or set ioengine: io_uring");
     p->nsid = (uint32_t)nsid;
+    uint8_t *data = rb_buffer_new(RB_NVME_IDENTIFY_BYTES);
+    int rc = identify(p, IDENTIFY_NAMESPACE, data, err);
+    if (rc == 0)
+        rc = rb_nvme_block_shift(data, &p->block_shift, err);
+    if (rc == 0)
+        rc = check_commands(p, data, err);
     rb_buffer_free(data, RB_NVME_IDENTIFY_BYTES);
     return rc;
 }
@@ -97,17 +133,44 @@ static void prepare_rw(passthrough_t *p, const rb_io_t *io, uint32_t slot)
     set_blocks(p, cmd, io->offset_bytes, io->size_bytes);
 }
 
-static void prepare_other(passthrough_t *p, const rb_io_t *io, uint32_t slot)
+static void prepare_trim(passthrough_t *p, const rb_io_t *io, uint32_t slot)
 {
-    struct nvme_uring_cmd *cmd =
-        prepare(p, slot, io->op == RB_OP_TRIM ? DATASET_MANAGEMENT : FLUSH);
-    if (io->op != RB_OP_TRIM)
-        return;
+    struct nvme_uring_cmd *cmd = prepare(p, slot, DATASET_MANAGEMENT);
     p->ranges[slot] = (range_t){.nblocks = io->size_bytes >> p->block_shift,
                                 .first_block = io->offset_bytes >> p->block_shift};
     cmd->addr = (uintptr_t)&p->ranges[slot];
     cmd->data_len = sizeof(range_t);
     cmd->cdw11 = DEALLOCATE;
+}
+
+static void prepare_zeroes(passthrough_t *p, const rb_io_t *io, uint32_t slot)
+{
+    struct nvme_uring_cmd *cmd = prepare(p, slot, WRITE_ZEROES);
+    set_blocks(p, cmd, io->offset_bytes, io->size_bytes);
+    cmd->data_len = 0;
+}
+
+static void prepare_any(passthrough_t *p, const rb_io_t *io, uint32_t slot)
+{
+    switch (io->op) {
+    case RB_OP_READ:
+        prepare_rw(p, io, slot);
+        break;
+    case RB_OP_WRITE:
+        if (p->o.zeroes)
+            prepare_zeroes(p, io, slot);
+        else
+            prepare_rw(p, io, slot);
+        break;
+    case RB_OP_TRIM:
+        prepare_trim(p, io, slot);
+        break;
+    case RB_OP_SYNC:
+        prepare(p, slot, FLUSH);
+        break;
+    case RB_OP_COUNT:
+        rb_assert_failed("op is one of its values", __FILE__, __LINE__);
+    }
 }
 
 /* What a later command of the same kind in the same entry has in common with the one before it. */
@@ -125,13 +188,11 @@ static void passthrough_queue(void *self, const rb_io_t *ios, const uint32_t *sl
     for (uint32_t i = 0; i < n; i++) {
         const rb_io_t *io = &ios[i];
         uint32_t slot = slots[i];
-        if (io->op > RB_OP_WRITE)
-            prepare_other(p, io, slot);
-        else if (prepared(p, io, slot))
+        if (io->op <= RB_OP_WRITE && prepared(p, io, slot))
             set_blocks(p, (void *)rb_ring_sqe(&p->ring, slot)->cmd, io->offset_bytes,
                        io->size_bytes);
         else
-            prepare_rw(p, io, slot);
+            prepare_any(p, io, slot);
         p->sizes[slot] = io->op <= RB_OP_WRITE ? io->size_bytes : 0;
         rb_ring_push(&p->ring, slot);
     }
@@ -150,15 +211,23 @@ static uint32_t passthrough_reap(void *self, const rb_done_t **ret_done)
     return n;
 }
 
+/* The most that one command moves; a range that is trimmed or zeroed moves nothing. */
+static uint32_t most_moved(const passthrough_t *p)
+{
+    bool moves = p->o.buffers[RB_OP_READ] != NULL || p->o.buffers[RB_OP_WRITE] != NULL;
+    return moves ? p->o.max_bytes : 1u << p->block_shift;
+}
+
 /* One read, as large as they come: 0, an NVMe status, or -errno. */
 static int32_t try_read(passthrough_t *p)
 {
-    uint8_t *block = rb_buffer_new(p->o.max_bytes);
+    uint32_t bytes = most_moved(p);
+    uint8_t *block = rb_buffer_new(bytes);
     struct nvme_uring_cmd *cmd = prepare(p, p->ring.own, READ);
     cmd->addr = (uintptr_t)block;
-    set_blocks(p, cmd, 0, p->o.max_bytes);
+    set_blocks(p, cmd, 0, bytes);
     int32_t res = rb_ring_try(&p->ring);
-    rb_buffer_free(block, p->o.max_bytes);
+    rb_buffer_free(block, bytes);
     return res;
 }
 
@@ -184,7 +253,7 @@ static int open_ring(passthrough_t *p, rb_err_t *err)
         return rb_err_set(err, RB_ERR_INPUT,
                           "NVMe passthrough: the drive takes no read of %u bytes in one command "
                           "(EINVAL); lower bs or set ioengine: io_uring",
-                          p->o.max_bytes);
+                          most_moved(p));
     if (res == -EOPNOTSUPP || res == -EACCES)
         return rb_err_set(err, RB_ERR_INPUT,
                           "NVMe passthrough: the kernel refuses it (%s); set ioengine: io_uring",
@@ -199,7 +268,7 @@ static void *passthrough_open(const rb_backend_opts_t *opts, rb_err_t *err)
 {
     RB_AUTO(passthrough_free) passthrough_t *p = rb_calloc(1, sizeof(*p));
     p->o = *opts;
-    if (identify(p, err) < 0)
+    if (get_to_know(p, err) < 0)
         return NULL;
     if (opts->max_bytes >> p->block_shift > MAX_BLOCKS) {
         rb_err_set(err, RB_ERR_INPUT, "bs must be at most %d blocks of the drive", MAX_BLOCKS);

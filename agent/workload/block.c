@@ -91,9 +91,10 @@ static int set_sizes(rb_block_t *b, const Rackbench__Job *job, rb_err_t *err)
 /* What every size and start must be a multiple of. */
 static uint32_t unit_bytes(const rb_block_opts_t *opts)
 {
-    bool trims = rb_block_ops(opts->job) & 1u << RB_OP_TRIM;
+    bool ranges = rb_block_ops(opts->job) & 1u << RB_OP_TRIM ||
+                  opts->job->write_mode == RACKBENCH__WRITE_MODE__KIND__zeroes;
     bool direct = !opts->job->has_direct || opts->job->direct;
-    return direct || trims ? RB_MAX(opts->subject->logical_block_bytes, 1u) : 1;
+    return direct || ranges ? RB_MAX(opts->subject->logical_block_bytes, 1u) : 1;
 }
 
 static int check_units(const rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)

@@ -134,6 +134,66 @@ static int data(const rb_scope_t *s)
         job->buffer_compress_percentage ? "buffer_compress_percentage" : "dedupe_percentage");
 }
 
+/* Write Zeroes moves no data. */
+static int zeroes(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    if (job->write_mode != RACKBENCH__WRITE_MODE__KIND__zeroes)
+        return 0;
+    if (!rb_job_writes(job))
+        return rb_rule_fail(s, "write_mode",
+                            "write_mode: zeroes says how to write, and job '%s' does not; leave it "
+                            "out",
+                            job->name);
+    const char *key = job->verify                       ? "verify"
+                      : job->zero_buffers               ? "zero_buffers"
+                      : job->dedupe_percentage          ? "dedupe_percentage"
+                      : job->buffer_compress_percentage ? "buffer_compress_percentage"
+                                                        : NULL;
+    if (key == NULL)
+        return 0;
+    return rb_rule_fail(s, key, "write_mode: zeroes writes no data; leave out %s", key);
+}
+
+static int hint(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    if (!job->has_write_hint)
+        return 0;
+    if (!rb_job_writes(job))
+        return rb_rule_fail(s, "write_hint",
+                            "write_hint is about writes, and job '%s' does none; leave it out",
+                            job->name);
+    if (job->ioengine == RACKBENCH__IOENGINE__KIND__io_uring_cmd)
+        return rb_rule_fail(s, "write_hint",
+                            "write_hint: NVMe passthrough carries none; set ioengine: io_uring");
+    if (job->write_mode == RACKBENCH__WRITE_MODE__KIND__zeroes)
+        return rb_rule_fail(
+            s, "write_hint",
+            "write_hint is about data, and write_mode: zeroes writes none; leave it "
+            "out");
+    return 0;
+}
+
+/* The kernel keeps one hint for a file or drive, so all who write it in a phase have the same. */
+static int one_hint(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    for (size_t i = 0; rb_job_writes(job) && s->phase->jobs[i] != job; i++) {
+        const Rackbench__Job *other = s->phase->jobs[i];
+        if (!rb_job_writes(other) || !other->target || strcmp(other->target, job->target) != 0)
+            continue;
+        if (other->has_write_hint != job->has_write_hint || other->write_hint != job->write_hint)
+            return rb_rule_fail(
+                s, "write_hint",
+                "write_hint: the kernel keeps one for all who write target '%s', and "
+                "job '%s' has another; give both the same, or put them in separate "
+                "phases",
+                job->target, other->name);
+    }
+    return 0;
+}
+
 /* Whichever of the two the job asks for; NULL: neither. */
 static const char *verify_key(const Rackbench__Job *job)
 {
@@ -227,6 +287,9 @@ static rb_rule_t *const rules[] = {
     rates,
     thinks,
     data,
+    zeroes,
+    hint,
+    one_hint,
     verify_mode,
     verify_blocks,
     verify_writer,

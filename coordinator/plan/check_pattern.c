@@ -19,17 +19,9 @@ static int mixes_reads(const rb_scope_t *s)
     return rb_rule_fail(s, "rwmixread", "rwmixread needs rw: rw or rw: randrw");
 }
 
-/* May some of its operations write? */
-static bool writes(const Rackbench__Job *job)
-{
-    if (rb_rw_mixes(job->rw))
-        return job->rwmixread < 100;
-    return job->rw == RACKBENCH__RW__MODE__write || job->rw == RACKBENCH__RW__MODE__randwrite;
-}
-
 static int mixes_trims(const rb_scope_t *s)
 {
-    if (!s->job->has_rwmixtrim || rb_rw_mixes(s->job->rw) || writes(s->job))
+    if (!s->job->has_rwmixtrim || rb_rw_mixes(s->job->rw) || rb_job_writes(s->job))
         return 0;
     return rb_rule_fail(s, "rwmixtrim", "rwmixtrim needs rw: write, randwrite, rw or randrw");
 }
@@ -39,7 +31,7 @@ static int syncs(const rb_scope_t *s)
     const Rackbench__Job *job = s->job;
     if (job->fsync > 0 && job->fdatasync > 0)
         return rb_rule_fail(s, "fdatasync", "fsync and fdatasync exclude each other; keep one");
-    if ((job->fsync == 0 && job->fdatasync == 0) || writes(job))
+    if ((job->fsync == 0 && job->fdatasync == 0) || rb_job_writes(job))
         return 0;
     const char *key = job->fsync > 0 ? "fsync" : "fdatasync";
     return rb_rule_fail(s, key, "%s comes after writes, and job '%s' does none; leave it out", key,

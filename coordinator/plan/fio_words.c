@@ -46,6 +46,8 @@ static const struct {
     {"pvsync", ENGINE},
     {"pvsync2", ENGINE},
     {"mmap", ENGINE},
+    {"sg_write_mode", "write write_mode, write or zeroes"},
+    {"deac", "write rw: trim, or write_mode: zeroes for Write Zeroes without it"},
     {"sg", "write io_uring_cmd for NVMe passthrough, else io_uring"},
     {"randtrimwrite", "write rw: randwrite with rwmixtrim"},
     {"trimwrite", "write rw: write with rwmixtrim"},

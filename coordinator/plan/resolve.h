@@ -49,6 +49,13 @@ static inline bool rb_rw_mixes(Rackbench__Rw__Mode rw)
 {
     return rw == RACKBENCH__RW__MODE__rw || rw == RACKBENCH__RW__MODE__randrw;
 }
+/* May some of its operations be writes, trims apart? */
+static inline bool rb_job_writes(const Rackbench__Job *job)
+{
+    if (rb_rw_mixes(job->rw))
+        return job->rwmixread < 100;
+    return job->rw == RACKBENCH__RW__MODE__write || job->rw == RACKBENCH__RW__MODE__randwrite;
+}
 static inline bool rb_rw_is_sequential(Rackbench__Rw__Mode rw)
 {
     return rw == RACKBENCH__RW__MODE__read || rw == RACKBENCH__RW__MODE__write ||

@@ -27,7 +27,7 @@ run_plan()
     expect_exit 0 "$@" rackbench run "$TMP/plan.yaml" --local 1 --allow-device "$dev" --yes \
         --scratch "$TMP/scratch" --output "$directory"
     result=$directory/result.json
-    check_json "$result" '.run.status == "done" and ([.phases[].cluster | .read, .write |
+    check_json "$result" '.run.status == "done" and ([.phases[].cluster | .read, .write, .trim |
         select(. != null).errors] | add) == 0'
 }
 
@@ -84,6 +84,110 @@ test_kernel()
         for rw in read write randread randwrite rw randrw; do
             compare_with_kernel "$rw"
         done
+    done
+}
+
+# data_in OFFSET_MIB SIZE_MIB: how many bytes other than 0 that part of the device holds.
+data_in()
+{
+    blockdev --flushbufs "$dev"
+    dd if="$dev" bs=1M skip="$1" count="$2" iflag=direct status=none | tr -d '\0' | wc -c
+}
+
+# fill_device: with data in all of its 64 MiB.
+fill_device()
+{
+    plan "rw: write, bs: 1MiB, iodepth: 4, io_size: 64MiB"
+    run_plan "fill-${dev##*/}-$((++fills))"
+}
+fills=0
+
+# compare_trims RW [KEYS]: what we count is what the kernel counts.
+compare_trims()
+{
+    local rw=$1 op name=read
+    plan "rw: $rw, bs: 16KiB, numjobs: 2, ramp_time: 100ms, runtime: 300ms, ${2-iodepth: 4}"
+    run_plan "trim-$((++trims))"
+    check "$rw on $dev: $(ours trim ops) trims" [ "$(ours trim ops)" -gt 50 ]
+    for op in trim read write; do
+        name=$op
+        [ "$op" != trim ] || name=discard
+        check "the sectors of $name are the kernel's: $(ours $op bytes) bytes" \
+            [ "$(ours $op bytes)" = $(($(kernels $name sectors) * 512)) ]
+        check "and operations: $(ours $op ops)" [ "$(ours $op ops)" = "$(kernels $name ios)" ]
+    done
+}
+
+trims=0
+
+test_trim()
+{
+    dev=$(loop_make 64)
+    echo 2 >"/sys/block/${dev#/dev/}/queue/nomerges"
+    compare_trims trim
+    compare_trims randtrim
+    compare_trims randrw "iodepth: 4, rwmixtrim: 30"
+    compare_trims write "iodepth: 4, rwmixtrim: 50"
+    check "half of them" near "$(ours trim ops)" "$(ours write ops)" 20
+    compare_trims randtrim "ioengine: sync"
+    fill_device
+    plan "rw: trim, bs: 64KiB, offset: 8MiB, size: 4MiB, number_ios: 64"
+    run_plan trim-region
+    check "64 trims of 64 KiB" [ "$(kernels discard sectors)" = $((4 << 11)) ]
+    check "the region is empty" [ "$(data_in 8 4)" = 0 ]
+    check "in front of it the data stays" [ "$(data_in 0 8)" -gt $((7 << 20)) ]
+    check "and behind it" [ "$(data_in 12 4)" -gt $((3 << 20)) ]
+}
+
+# zram counts no discard: its witness is what it still holds.
+test_trim_zram()
+{
+    dev=$(zram_make 64)
+    held()
+    {
+        awk '{print $1}' "/sys/block/${dev#/dev/}/mm_stat"
+    }
+    fill_device
+    check "64 MiB are held" [ "$(held)" = $((64 << 20)) ]
+    plan "rw: randtrim, bs: 16KiB, iodepth: 4, norandommap: false, number_ios: 1024"
+    run_plan trim-zram
+    check "1024 trims of 16 KiB" [ "$(ours trim bytes)" = $((16 << 20)) ]
+    check "that much is gone" [ "$(held)" = $((48 << 20)) ]
+    check "and reads as zeros" near "$(data_in 0 64)" $((48 << 20)) 1
+}
+
+# A file system that can zero a range on the drive's own account, for a loop device on it.
+zeroing_loop()
+{
+    local under
+    under=$(loop_make 96)
+    mkfs.ext4 -q -O ^has_journal "$under"
+    mkdir "$TMP/ext4"
+    mount "$under" "$TMP/ext4"
+    at_exit umount_quiet "$TMP/ext4"
+    truncate -s 64M "$TMP/ext4/disk"
+    dev=$(losetup --find --show --direct-io=on "$TMP/ext4/disk")
+    at_exit losetup --detach "$dev"
+}
+
+test_zeroes()
+{
+    local engine
+    zeroing_loop
+    echo 2 >"/sys/block/${dev#/dev/}/queue/nomerges"
+    for engine in "io_uring, iodepth: 4" sync; do
+        fill_device
+        plan "rw: randwrite, write_mode: zeroes, ioengine: $engine, bs: 64KiB, offset: 8MiB, size: 4MiB,
+            norandommap: false, io_size: 4MiB"
+        run_plan "zeroes-${engine%%,*}"
+        check "64 ranges of 64 KiB, $engine" [ "$(ours write ops)" = 64 ]
+        check "are what the kernel has written" [ "$(kernels write sectors)" = $((4 << 11)) ]
+        check "in as many operations" [ "$(kernels write ios)" = 64 ]
+        check "the region is empty" [ "$(data_in 8 4)" = 0 ]
+        check "in front of it the data stays" [ "$(data_in 0 8)" -gt $((7 << 20)) ]
+        check "and behind it" [ "$(data_in 12 4)" -gt $((3 << 20)) ]
+        check_json "$result" "(.phases[0].marks | index(\"iowq\") != null) ==
+            $([ "$engine" = sync ] && echo false || echo true)"
     done
 }
 
@@ -150,6 +254,7 @@ test_thinktime()
     check_json "$result" '.phases[0].cluster | .cpu_share < 0.2 and
         .read.response_ns.mean >= .read.service_ns.mean and
         .generator_lateness_ns.p50 <= .read.response_ns.p50'
+    check_json "$result" '.phases[0] | has("little") | not' # its slots are idle on purpose
     plan "rw: randrw, iodepth: 2, numjobs: 2, thinktime: 20ms, thinktime_blocks: 5, runtime: 4s"
     run_plan thinktime5
     iops=$(json "$result" '.phases[0].cluster | .read.iops + .write.iops')
@@ -182,6 +287,9 @@ test_amount()
 }
 
 test_kernel
+test_trim
+test_trim_zram
+test_zeroes
 test_throttle
 test_rate
 test_thinktime

@@ -203,7 +203,8 @@ static void a_polled_ring_takes_no_trims(void **state)
     rig_init(&r, &rb_backend_uring, RB_TARGET_DEVICE, ALL_OPS);
     r.o.hipri = true;
     assert_null(r.b->open(&r.o, &err));
-    assert_non_null(strstr(err.text, "the job trims or syncs; drop hipri or set fallback: allow"));
+    assert_non_null(
+        strstr(err.text, "the job trims, syncs or zeroes; drop hipri or set fallback: allow"));
     rig_close(&r);
 }
 
@@ -254,6 +255,51 @@ static void trims_need_a_target_that_can(void **state)
     assert_non_null(strstr(err.text, "the file system cannot trim (fallocate PUNCH_HOLE: "));
     assert_int_equal(err.code, RB_ERR_INPUT);
     rig_close(&r);
+}
+
+/* Ranges of a device become zeros, in sizes that change, and what lies beside them stays. The loop
+ * device here is over a file system that cannot do it, so the kernel writes zeros. */
+static void zeroes_take_the_place_of_data(void **state)
+{
+    (void)state;
+    const rb_backend_t *const backends[] = {&rb_backend_uring, &rb_backend_sync};
+    for (size_t i = 0; i < RB_LEN(backends); i++) {
+        rig_t r;
+        rig_init(&r, backends[i], RB_TARGET_DEVICE, ALL_OPS);
+        rig_open(&r);
+        memset(r.o.buffers[RB_OP_WRITE], 0xa5, MAX);
+        assert_int_equal(rw(&r, RB_OP_WRITE, 0, 0, MAX), MAX);
+        r.b->close(r.io);
+        r.o.zeroes = r.o.fallback = true;
+        r.o.buffers[RB_OP_WRITE] = NULL;
+        rig_open(&r);
+        assert_int_equal(rw(&r, RB_OP_WRITE, 0, 4096, 8192), 0);
+        assert_int_equal(rw(&r, RB_OP_WRITE, 0, 32768, 512), 0);
+        assert_int_equal(rw(&r, RB_OP_READ, 0, 0, MAX), MAX);
+        assert_true(holds(&r, 0, 0xa5, 0, 4096) && holds(&r, 0, 0, 4096, 12288) &&
+                    holds(&r, 0, 0xa5, 12288, 32768) && holds(&r, 0, 0, 32768, 33280) &&
+                    holds(&r, 0, 0xa5, 33280, MAX));
+        assert_true(rw(&r, RB_OP_WRITE, 0, DISK, 4096) < 0); /* beyond the end */
+        rig_close(&r);
+    }
+}
+
+static void zeroes_need_a_target_that_can(void **state)
+{
+    (void)state;
+    const rb_backend_t *const backends[] = {&rb_backend_uring, &rb_backend_sync};
+    for (size_t i = 0; i < RB_LEN(backends); i++) {
+        rig_t r;
+        rb_err_t err = {0};
+        rig_init(&r, backends[i], RB_TARGET_FILE, ALL_OPS); /* on a tmpfs */
+        r.o.zeroes = true;
+        assert_null(r.b->open(&r.o, &err));
+        assert_string_equal(err.text,
+                            "the file system cannot zero a range (fallocate ZERO_RANGE: Operation "
+                            "not supported); set write_mode: write or choose another directory");
+        assert_int_equal(err.code, RB_ERR_INPUT);
+        rig_close(&r);
+    }
 }
 
 static void a_wait_is_for_min_and_no_longer(void **state)
@@ -320,6 +366,16 @@ static void the_format_of_a_namespace(void **state)
     assert_non_null(strstr(err.text, "2^8 bytes"));
 }
 
+static void the_commands_of_a_controller(void **state)
+{
+    (void)state;
+    uint8_t identify[RB_NVME_IDENTIFY_BYTES] = {[520] = 0x08, [521] = 0x01};
+    assert_true(rb_nvme_commands(identify) & RB_NVME_WRITE_ZEROES);
+    assert_false(rb_nvme_commands(identify) & RB_NVME_DATASET_MANAGEMENT);
+    identify[520] = 0x04;
+    assert_int_equal(rb_nvme_commands(identify), 0x100 | RB_NVME_DATASET_MANAGEMENT);
+}
+
 /* Of this process. */
 static uint64_t huge_bytes(void)
 {
@@ -371,9 +427,12 @@ int main(void)
         cmocka_unit_test(a_polled_ring_takes_no_trims),
         cmocka_unit_test(trims_by_ioctl_come_back_too),
         cmocka_unit_test(trims_need_a_target_that_can),
+        cmocka_unit_test(zeroes_take_the_place_of_data),
+        cmocka_unit_test(zeroes_need_a_target_that_can),
         cmocka_unit_test(a_wait_is_for_min_and_no_longer),
         cmocka_unit_test(passthrough_needs_an_nvme_drive),
         cmocka_unit_test(the_format_of_a_namespace),
+        cmocka_unit_test(the_commands_of_a_controller),
         cmocka_unit_test(huge_pages_are_counted),
     };
     const char *reason = rb_test_isolate();

@@ -14,6 +14,13 @@
     "targets: {s: {size: 1GiB}, u: {size: 1GiB}}\nphases:\n  - jobs: [{" first "}]\n"              \
     "  # 2\n  - jobs: [{" then "}]\n"
 
+/* Two jobs of one phase. */
+#define TWO(first, second)                                                                         \
+    "targets: {s: {size: 1GiB}}\nphases:\n  - jobs: [{" first "}, {" second "}]\n"
+#define ONE_HINT                                                                                   \
+    "write_hint: the kernel keeps one for all who write target 's', and job 'j0' has another; "    \
+    "give both the same, or put them in separate phases"
+
 static const bad_plan_t pattern[] = {
     {JOB("rw: randread, rwmixtrim: 10"),
      "p.yaml:5:24: rwmixtrim needs rw: write, randwrite, rw or randrw"},
@@ -117,6 +124,32 @@ static const bad_plan_t io[] = {
      "p.yaml:5:10: zero_buffers leaves nothing for dedupe_percentage to do; keep one of them"},
 };
 
+static const bad_plan_t writes[] = {
+    {JOB("write_mode: zeroes"),
+     "p.yaml:5:10: write_mode: zeroes says how to write, and job 'j0' does not; leave it out"},
+    {JOB("rw: randrw, rwmixread: 100, write_mode: zeroes"),
+     "p.yaml:5:38: write_mode: zeroes says how to write, and job 'j0' does not; leave it out"},
+    {JOB("rw: trim, write_mode: zeroes"),
+     "p.yaml:5:20: write_mode: zeroes says how to write, and job 'j0' does not; leave it out"},
+    {JOB("rw: write, write_mode: zeroes, verify: true"),
+     "p.yaml:5:41: write_mode: zeroes writes no data; leave out verify"},
+    {JOB("rw: write, write_mode: zeroes, zero_buffers: true"),
+     "p.yaml:5:41: write_mode: zeroes writes no data; leave out zero_buffers"},
+    {JOB("rw: write, write_mode: zeroes, dedupe_percentage: 5"),
+     "p.yaml:5:41: write_mode: zeroes writes no data; leave out dedupe_percentage"},
+    {JOB("rw: write, buffer_compress_percentage: 5, write_mode: zeroes"),
+     "p.yaml:5:21: write_mode: zeroes writes no data; leave out buffer_compress_percentage"},
+    {JOB("rw: randread, write_hint: short"),
+     "p.yaml:5:24: write_hint is about writes, and job 'j0' does none; leave it out"},
+    {DEVICE("/dev/ng0n1", "rw: write, ioengine: io_uring_cmd, write_hint: long"),
+     "p.yaml:5:45: write_hint: NVMe passthrough carries none; set ioengine: io_uring"},
+    {JOB("rw: write, write_mode: zeroes, write_hint: long"),
+     "p.yaml:5:41: write_hint is about data, and write_mode: zeroes writes none; leave it out"},
+    {TWO("rw: write, write_hint: long", "rw: write, write_hint: short"), "p.yaml:3:55: " ONE_HINT},
+    {TWO("rw: randwrite", "rw: randrw, write_hint: none"), "p.yaml:3:42: " ONE_HINT},
+    {TWO("rw: randwrite, write_hint: none", "rw: randrw"), "p.yaml:3:47: " ONE_HINT},
+};
+
 static const bad_plan_t pauses[] = {
     {JOB("thinktime: 1ms, rate_iops: 5"),
      "p.yaml:5:10: thinktime pauses after an operation is complete, and rate_iops says when each "
@@ -185,6 +218,7 @@ static void test_bad(void **state)
     expect_messages(pattern, RB_LEN(pattern));
     expect_messages(io, RB_LEN(io));
     expect_messages(pauses, RB_LEN(pauses));
+    expect_messages(writes, RB_LEN(writes));
     expect_messages(verify, RB_LEN(verify));
 }
 
@@ -215,6 +249,14 @@ static const char *const good[] = {
     JOB("rate_iops: 5, rate_scope: drive"),
     JOB("thinktime: 0, rate_iops: 5"),
     JOB("thinktime: 1ms, thinktime_blocks: 4, iodepth: 4"),
+    JOB("rw: write, write_mode: zeroes, bs: 1MiB, verify: false"),
+    JOB("rw: randrw, write_mode: zeroes, ioengine: sync, fsync: 8"),
+    JOB("rw: read, write_mode: write"),
+    TWO("rw: write, write_hint: long", "rw: randwrite, write_hint: long"),
+    TWO("rw: randread", "rw: write, write_hint: long"),
+    "targets: {s: {size: 1GiB}, u: {size: 1GiB}}\nphases:\n"
+    "  - jobs: [{target: s, rw: write, write_hint: long}, {target: u, rw: write}]\n",
+    JOB("rw: randrw, write_hint: extreme, ioengine: sync"),
     JOB("thinktime: 0, verify: false, zero_buffers: false, dedupe_percentage: 0"),
     JOB("rw: randrw, buffer_compress_percentage: 50, dedupe_percentage: 30"),
     JOB("rw: write, zero_buffers: true"),

@@ -1,0 +1,53 @@
+#include "agent/worker_due.h"
+
+void rb_worker_begin_pace(rb_worker_t *w)
+{
+    const Rackbench__Job *job = w->o.job;
+    bool poisson = job->rate_process == RACKBENCH__RATE_PROCESS__KIND__poisson;
+    rb_pace_opts_t opts = {.rate = job->rate_bytes > 0 ? job->rate_bytes : job->rate_iops,
+                           .cost = job->rate_bytes > 0 ? w->block.bs_bytes : 1,
+                           .share = RB_MAX(w->o.rate_share, 1u),
+                           .index = w->o.rate_index % RB_MAX(w->o.rate_share, 1u),
+                           .process = poisson ? RB_PACE_POISSON : RB_PACE_LINEAR,
+                           .seed = w->o.seed ^ ((uint64_t)w->o.number << 24)};
+    rb_pace_init(&w->pace, &opts, w->t0_ns);
+    w->account.first_due_ns = w->pace.due_ns;
+}
+
+uint32_t rb_worker_take_due(rb_worker_t *w, uint64_t now_ns, uint32_t n)
+{
+    if (n > 0 && w->starved) {
+        w->starved = false;
+        w->starved_ns = now_ns;
+    }
+    n = rb_pace_take(&w->pace, now_ns, w->due, n);
+    w->starved = n == w->nfree;
+    return n;
+}
+
+void rb_worker_think(rb_worker_t *w, uint32_t n, uint64_t now_ns)
+{
+    uint32_t before = w->nfree - n;
+    w->nfree = before + rb_think_pause(&w->think, w->slots, w->free + before, n, now_ns);
+    w->nfree += rb_think_wake(&w->think, w->slots, w->free + w->nfree, now_ns);
+}
+
+void rb_worker_stamp_due(rb_worker_t *w, const uint32_t *taken, uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < w->queued; i++) {
+        rb_slot_t *slot = &w->slots[taken[i]];
+        if (w->open_loop)
+            slot->due_ns = w->due[i];
+        if (w->part == RB_PART_MAIN && slot->due_ns >= w->starved_ns)
+            rb_hist_record(w->lateness, now_ns - slot->due_ns);
+    }
+    if (w->queued > 0 && w->account.first_submit_ns == 0)
+        w->account.first_submit_ns = now_ns;
+}
+
+uint64_t rb_worker_next_due_ns(const rb_worker_t *w)
+{
+    if (!w->open_loop)
+        return rb_think_due_ns(&w->think, w->slots);
+    return w->nfree > 0 ? w->pace.due_ns : UINT64_MAX;
+}
