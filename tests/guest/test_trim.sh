@@ -79,7 +79,7 @@ test_zeroes()
     check "64 ranges of 64 KiB" [ "${FACTS[write.ops]}" = 64 ]
     empty_region
     run_plan /dev/ng0n1 "rw: randrw, write_mode: zeroes, ioengine: io_uring_cmd, number_ios: 500"
-    check "read and zeroed" [ $((FACTS[read.ops] + FACTS[write.ops])) = 500 ]
+    check "read and zeroed" [ $((${FACTS[read.ops]} + ${FACTS[write.ops]})) = 500 ]
 }
 
 test_sync
