@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "agent/pace.h"
+#include "tests/unit/chi_square.h"
 
 static rb_pace_t pace(rb_pace_opts_t opts, uint64_t start_ns)
 {
@@ -117,6 +118,34 @@ static void poisson_gaps_are_exponential(void **state)
     assert_true(fabs((double)due / N / 1e6 - 1) < 0.01);
 }
 
+/* Arrivals in each of 20,000 windows of 1 ms by four workers that split 4000 a second: 4 a window,
+ * Poisson distributed. Workers that ran in step, or gaps that depend on each other, would not. */
+static void poisson_workers_add_up_to_poisson(void **state)
+{
+    (void)state;
+    enum { WORKERS = 4, WINDOWS = 20000, MOST = 12 };
+    static uint32_t arrivals[WINDOWS];
+    uint64_t counts[MOST + 1] = {0}, due;
+    double share[MOST + 1], rest = 1;
+    memset(arrivals, 0, sizeof(arrivals));
+    for (uint64_t w = 0; w < WORKERS; w++) {
+        rb_pace_t p = pace((rb_pace_opts_t){.rate = 4000,
+                                            .share = WORKERS,
+                                            .index = w,
+                                            .process = RB_PACE_POISSON,
+                                            .seed = 7 ^ w << 24}, /* as a worker has it */
+                           0);
+        while (rb_pace_take(&p, WINDOWS * RB_NS_PER_MS - 1, &due, 1) == 1)
+            arrivals[due / RB_NS_PER_MS]++;
+    }
+    for (int i = 0; i < WINDOWS; i++)
+        counts[RB_MIN(arrivals[i], (uint32_t)MOST)]++;
+    for (int k = 0; k < MOST; k++)
+        rest -= share[k] = k == 0 ? exp(-4) : share[k - 1] * 4 / k;
+    share[MOST] = rest;
+    assert_true(chi_square_excess(counts, share, MOST + 1) < CHI_SQUARE_LIMIT);
+}
+
 static void poisson_workers_differ(void **state)
 {
     (void)state;
@@ -134,6 +163,7 @@ int main(void)
         cmocka_unit_test(nothing_is_dropped_and_nothing_is_early),
         cmocka_unit_test(the_count_agrees_with_the_due_times),
         cmocka_unit_test(poisson_gaps_are_exponential),
+        cmocka_unit_test(poisson_workers_add_up_to_poisson),
         cmocka_unit_test(poisson_workers_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
