@@ -75,6 +75,7 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
     w->runtime_ns = job->runtime_ns;
     w->open_loop = job->rate_iops > 0 || job->rate_bytes > 0;
     w->thinks = job->thinktime_ns > 0;
+    w->starved_ns = w->waited_ns = UINT64_MAX;
     w->zeroes = rb_block_ops(job) & 1u << RB_OP_WRITE &&
                 job->write_mode == RACKBENCH__WRITE_MODE__KIND__zeroes;
     w->account.errors.tolerated = rb_worker_errors_tolerated(job);

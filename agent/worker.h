@@ -65,8 +65,10 @@ typedef struct {
     uint64_t left_ops, left_bytes, sequence;
     rb_pace_t pace;
     rb_think_t think;
-    bool starved;        /* open loop: no slot is free */
-    uint64_t starved_ns; /* ... and when one last became free again */
+    /* Open loop: since when each slot that became free was wanted at once, UINT64_MAX: there is one
+     * to spare; and the same before the last operations were taken: those of them that became due
+     * then or later had to wait for a slot. */
+    uint64_t starved_ns, waited_ns;
     rb_io_t ios[RB_BATCH];
     uint64_t due[RB_BATCH];
     uint8_t *write_buffers, *read_buffers;

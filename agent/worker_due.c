@@ -16,13 +16,13 @@ void rb_worker_begin_pace(rb_worker_t *w)
 
 uint32_t rb_worker_take_due(rb_worker_t *w, uint64_t now_ns, uint32_t n)
 {
-    if (n > 0 && w->starved) {
-        w->starved = false;
-        w->starved_ns = now_ns;
-    }
-    n = rb_pace_take(&w->pace, now_ns, w->due, n);
-    w->starved = n == w->nfree;
-    return n;
+    uint32_t taken = rb_pace_take(&w->pace, now_ns, w->due, n);
+    w->waited_ns = w->starved_ns;
+    if (taken == w->nfree)
+        w->starved_ns = RB_MIN(w->starved_ns, now_ns);
+    else if (taken < n) /* all that is due, and slots are left */
+        w->starved_ns = UINT64_MAX;
+    return taken;
 }
 
 void rb_worker_think(rb_worker_t *w, uint32_t n, uint64_t now_ns)
@@ -38,16 +38,19 @@ void rb_worker_stamp_due(rb_worker_t *w, const uint32_t *taken, uint64_t now_ns)
         rb_slot_t *slot = &w->slots[taken[i]];
         if (w->open_loop)
             slot->due_ns = w->due[i];
-        if (w->part == RB_PART_MAIN && slot->due_ns >= w->starved_ns)
+        if (w->part == RB_PART_MAIN && slot->due_ns < w->waited_ns)
             rb_hist_record(w->lateness, now_ns - slot->due_ns);
     }
     if (w->queued > 0 && w->account.first_submit_ns == 0)
         w->account.first_submit_ns = now_ns;
 }
 
-uint64_t rb_worker_next_due_ns(const rb_worker_t *w)
+uint64_t rb_worker_wake_ns(const rb_worker_t *w)
 {
+    uint64_t due_ns = UINT64_MAX;
     if (!w->open_loop)
-        return rb_think_due_ns(&w->think, w->slots);
-    return w->nfree > 0 ? w->pace.due_ns : UINT64_MAX;
+        due_ns = rb_think_due_ns(&w->think, w->slots);
+    else if (w->nfree > 0)
+        due_ns = w->pace.due_ns;
+    return due_ns == UINT64_MAX ? due_ns : due_ns - RB_MIN(due_ns, w->o.job->due_spin_ns);
 }

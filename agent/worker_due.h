@@ -17,5 +17,6 @@ void rb_worker_think(rb_worker_t *w, uint32_t n, uint64_t now_ns);
  * loop, and counts how late this worker is. What became due while no slot was free had to wait for
  * the target: that tells nothing of the worker. */
 void rb_worker_stamp_due(rb_worker_t *w, const uint32_t *taken, uint64_t now_ns);
-/* When there is something to submit again; UINT64_MAX: not before something completes. */
-uint64_t rb_worker_next_due_ns(const rb_worker_t *w);
+/* Until when the worker may sleep, as something is due soon after; UINT64_MAX: not before something
+ * completes. */
+uint64_t rb_worker_wake_ns(const rb_worker_t *w);

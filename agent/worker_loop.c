@@ -225,7 +225,7 @@ INLINE uint64_t timeout_ns(const rb_worker_t *w, uint64_t now_ns)
 {
     uint64_t until_ns = w->cut_ns;
     if (w->lateness != NULL && w->submitting)
-        until_ns = RB_MIN(until_ns, rb_worker_next_due_ns(w));
+        until_ns = RB_MIN(until_ns, rb_worker_wake_ns(w));
     return until_ns > now_ns ? RB_MIN(until_ns - now_ns, MAX_WAIT_NS) : 0;
 }
 
@@ -234,7 +234,9 @@ INLINE void submit_and_wait(rb_worker_t *w, const rb_backend_t *io)
     uint64_t now_ns = stamp(w);
     uint32_t min = w->wait_min > 1 ? RB_MIN(w->wait_min, RB_MAX(w->inflight, 1u)) : 1;
     end_turn(w, now_ns);
-    entered(w, io->wait(w->io, min, timeout_ns(w, now_ns)), now_ns);
+    uint64_t limit_ns = timeout_ns(w, now_ns);
+    /* Even a wait of no length may give the CPU to somebody else. */
+    entered(w, limit_ns > 0 ? io->wait(w->io, min, limit_ns) : io->submit(w->io), now_ns);
 }
 
 /* What does not come back in time is asked to; it still has to come. */

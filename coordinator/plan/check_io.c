@@ -9,6 +9,7 @@ static const rb_range_t ranges[] = {
     {"iodepth_batch_complete_min", 1, RB_MAX_IODEPTH},
     {"rate", 1, UINT64_MAX},
     {"thinktime_blocks", 1, UINT32_MAX},
+    {"due_spin", 0, RB_NS_PER_S},
     {"buffer_compress_percentage", 0, 100},
     {"dedupe_percentage", 0, 100},
 };
@@ -120,6 +121,16 @@ static int thinks(const rb_scope_t *s)
     if (job->thinktime_ns > 0 || !job->has_thinktime_blocks)
         return 0;
     return rb_rule_fail(s, "thinktime_blocks", "thinktime_blocks needs a pause: add thinktime");
+}
+
+static int spins(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    if (!job->due_spin_ns || job->has_rate_bytes || job->has_rate_iops || job->thinktime_ns > 0)
+        return 0;
+    return rb_rule_fail(s, "due_spin_ns",
+                        "due_spin needs operations that are due at a time of their own: add "
+                        "rate_iops, rate or thinktime");
 }
 
 /* ---- with which data ---- */
@@ -286,6 +297,7 @@ static rb_rule_t *const rules[] = {
     cpus,
     rates,
     thinks,
+    spins,
     data,
     zeroes,
     hint,

@@ -157,6 +157,11 @@ static const bad_plan_t pauses[] = {
     {JOB("rate: 1m, thinktime: 1ms"),
      "p.yaml:5:20: thinktime pauses after an operation is complete, and rate says when each is due "
      "whatever came of the others; keep one of them"},
+    {JOB("due_spin: 50us"),
+     "p.yaml:5:10: due_spin needs operations that are due at a time of their "
+     "own: add rate_iops, rate or thinktime"},
+    {JOB("rate_iops: 5, due_spin: 2s"),
+     "p.yaml:5:24: due_spin: 2s is out of range; 0s to 1s is right"},
     {JOB("thinktime_blocks: 2"), "p.yaml:5:10: thinktime_blocks needs a pause: add thinktime"},
     {JOB("thinktime: 0, thinktime_blocks: 2"),
      "p.yaml:5:24: thinktime_blocks needs a pause: add thinktime"},
@@ -257,6 +262,9 @@ static const char *const good[] = {
     "targets: {s: {size: 1GiB}, u: {size: 1GiB}}\nphases:\n"
     "  - jobs: [{target: s, rw: write, write_hint: long}, {target: u, rw: write}]\n",
     JOB("rw: randrw, write_hint: extreme, ioengine: sync"),
+    JOB("thinktime: 1ms, due_spin: 50us"),
+    JOB("rate: 1m, due_spin: 1s"),
+    JOB("due_spin: 0"),
     JOB("thinktime: 0, verify: false, zero_buffers: false, dedupe_percentage: 0"),
     JOB("rw: randrw, buffer_compress_percentage: 50, dedupe_percentage: 30"),
     JOB("rw: write, zero_buffers: true"),
