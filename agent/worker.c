@@ -202,8 +202,11 @@ static int make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT], rb_er
         return -1;
     uint8_t *at = w->buffers;
     for (int op = 0; op < RB_OP_COUNT; op++) {
-        ret_buffers[op] = ops & 1u << op ? at : NULL;
-        at += ops & 1u << op ? each_bytes : 0;
+        ret_buffers[op] = NULL;
+        if (!(ops & 1u << op))
+            continue;
+        ret_buffers[op] = at;
+        at += each_bytes;
     }
     w->read_buffers = ret_buffers[RB_OP_READ];
     w->write_buffers = ret_buffers[RB_OP_WRITE];
