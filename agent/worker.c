@@ -215,6 +215,21 @@ static int make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT], rb_er
     return 0;
 }
 
+static int sync_flags(const Rackbench__Job *job)
+{
+    switch (job->sync) {
+    case RACKBENCH__SYNC__KIND__none:
+        return 0;
+    case RACKBENCH__SYNC__KIND__sync:
+        return O_SYNC;
+    case RACKBENCH__SYNC__KIND__dsync:
+        return O_DSYNC;
+    case _RACKBENCH__SYNC__KIND_IS_INT_SIZE:
+        break;
+    }
+    rb_assert_failed("sync is one of its values", __FILE__, __LINE__);
+}
+
 static int open_backend(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
@@ -226,6 +241,7 @@ static int open_backend(rb_worker_t *w, rb_err_t *err)
                               .ops = rb_block_ops(job),
                               .max_bytes = (uint32_t)w->block.bs_bytes,
                               .zeroes = w->zeroes,
+                              .stable = sync_flags(job) != 0,
                               .hipri = job->hipri,
                               .sqthread_poll = job->sqthread_poll,
                               .fallback = allows_fallback(job),
@@ -264,11 +280,13 @@ int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
     uint32_t ops = rb_block_ops(job);
-    rb_open_mode_t mode = ops & RB_WORKER_CHANGES ? RB_OPEN_WRITE : RB_OPEN_READ;
-    rb_open_cache_t cache = !job->has_direct || job->direct ? RB_OPEN_DIRECT : RB_OPEN_BUFFERED;
+    rb_open_opts_t how = {.mode = ops & RB_WORKER_CHANGES ? RB_OPEN_WRITE : RB_OPEN_READ,
+                          .cache =
+                              !job->has_direct || job->direct ? RB_OPEN_DIRECT : RB_OPEN_BUFFERED,
+                          .sync_flags = sync_flags(job)};
     if (rb_worker_subject_prepare(w->o.subject, w->o.crew, w->o.seed, err) < 0)
         return -1;
-    w->fd = rb_worker_subject_open(w->o.subject, mode, cache, err);
+    w->fd = rb_worker_subject_open(w->o.subject, &how, err);
     if (w->fd < 0)
         return -1;
     make_slots(w);

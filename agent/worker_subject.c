@@ -99,20 +99,20 @@ static void probe_nowait(rb_worker_subject_t *s, int fd)
     rb_buffer_free(iov.iov_base, RB_BUFFER_ALIGN);
 }
 
-int rb_worker_subject_open(rb_worker_subject_t *s, rb_open_mode_t mode, rb_open_cache_t cache,
-                           rb_err_t *err)
+int rb_worker_subject_open(rb_worker_subject_t *s, const rb_open_opts_t *opts, rb_err_t *err)
 {
     struct stat st;
-    int flags = O_CLOEXEC | (mode == RB_OPEN_WRITE ? O_RDWR : O_RDONLY);
+    bool direct = opts->cache == RB_OPEN_DIRECT;
+    int flags = O_CLOEXEC | opts->sync_flags | (opts->mode == RB_OPEN_WRITE ? O_RDWR : O_RDONLY);
     if (!s->passthrough && stat(s->at.path, &st) == 0 && S_ISCHR(st.st_mode))
         return rb_err_set(err, RB_ERR_INPUT,
                           "open %s: it is no block device; set ioengine: io_uring_cmd (NVMe "
                           "passthrough) or choose another drive",
                           s->at.path);
     /* A character device has no cache, and refuses O_DIRECT. */
-    flags |= cache == RB_OPEN_DIRECT && !s->passthrough ? O_DIRECT : 0;
+    flags |= direct && !s->passthrough ? O_DIRECT : 0;
     int fd = open(s->at.path, flags);
-    if (fd < 0 && errno == EINVAL && cache == RB_OPEN_DIRECT)
+    if (fd < 0 && errno == EINVAL && direct)
         return rb_err_set(err, RB_ERR_INPUT,
                           "open %s: its file system knows no O_DIRECT; set direct: false or choose "
                           "another directory",

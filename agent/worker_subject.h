@@ -38,9 +38,14 @@ int rb_worker_subject_prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t 
 typedef enum { RB_OPEN_READ, RB_OPEN_WRITE } rb_open_mode_t;
 typedef enum { RB_OPEN_DIRECT, RB_OPEN_BUFFERED } rb_open_cache_t;
 
+typedef struct {
+    rb_open_mode_t mode;
+    rb_open_cache_t cache;
+    int sync_flags; /* O_SYNC, O_DSYNC or 0 */
+} rb_open_opts_t;
+
 /* A descriptor of the caller's own; also finds out about iowq by one small read. -1 on failure. */
-int rb_worker_subject_open(rb_worker_subject_t *s, rb_open_mode_t mode, rb_open_cache_t cache,
-                           rb_err_t *err);
+int rb_worker_subject_open(rb_worker_subject_t *s, const rb_open_opts_t *opts, rb_err_t *err);
 /* The kernel keeps one hint with the file, whoever opened it: so it is for all who write there.
  * hint: RWH_WRITE_LIFE_NONE to _EXTREME. Returns 0 or -errno. */
 int rb_worker_subject_hint(rb_worker_subject_t *s, int fd, uint64_t hint);

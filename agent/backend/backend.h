@@ -50,7 +50,8 @@ typedef struct {
     uint32_t max_bytes;            /* of one operation: the size of a buffer */
     size_t stride_bytes;           /* from one slot's buffer to the next */
     uint8_t *buffers[RB_OP_COUNT]; /* [iodepth x stride_bytes] of each op; NULL: has none */
-    bool zeroes;                   /* a WRITE makes zeros of its range and has no buffer */
+    bool stable; /* a WRITE is on the medium when it is complete; fd sees to it where it can */
+    bool zeroes; /* a WRITE makes zeros of its range and has no buffer */
 
     bool hipri, sqthread_poll, fallback; /* as in the plan */
     rb_told_t *told;

@@ -18,7 +18,8 @@ enum {
     IDENTIFY = 0x06 /* of the admin commands */
 };
 enum { IDENTIFY_NAMESPACE = 0, IDENTIFY_CONTROLLER = 1 }; /* CNS */
-#define DEALLOCATE (1u << 2)
+#define DEALLOCATE        (1u << 2)
+#define FORCE_UNIT_ACCESS (1u << 30)
 enum { MAX_BLOCKS = 65536 }; /* of one command */
 
 /* A range of Dataset Management. */
@@ -121,6 +122,8 @@ static void set_blocks(const passthrough_t *p, struct nvme_uring_cmd *cmd, uint6
     cmd->cdw10 = (uint32_t)first;
     cmd->cdw11 = (uint32_t)(first >> 32);
     cmd->cdw12 = (size_bytes >> p->block_shift) - 1;
+    if (p->o.stable && cmd->opcode == WRITE)
+        cmd->cdw12 |= FORCE_UNIT_ACCESS;
 }
 
 static void prepare_rw(passthrough_t *p, const rb_io_t *io, uint32_t slot)

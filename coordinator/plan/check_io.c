@@ -166,6 +166,21 @@ static int zeroes(const rb_scope_t *s)
     return rb_rule_fail(s, key, "write_mode: zeroes writes no data; leave out %s", key);
 }
 
+static int stable(const rb_scope_t *s)
+{
+    const Rackbench__Job *job = s->job;
+    if (job->sync == RACKBENCH__SYNC__KIND__none)
+        return 0;
+    if (!rb_job_writes(job))
+        return rb_rule_fail(s, "sync", "sync is about writes, and job '%s' does none; leave it out",
+                            job->name);
+    if (job->write_mode == RACKBENCH__WRITE_MODE__KIND__zeroes)
+        return rb_rule_fail(s, "sync",
+                            "sync is about data, and write_mode: zeroes writes none; set fsync "
+                            "instead");
+    return 0;
+}
+
 static int hint(const rb_scope_t *s)
 {
     const Rackbench__Job *job = s->job;
@@ -300,6 +315,7 @@ static rb_rule_t *const rules[] = {
     spins,
     data,
     zeroes,
+    stable,
     hint,
     one_hint,
     verify_mode,

@@ -48,6 +48,7 @@ test_write()
     check "no two of its blocks are the same" \
         [ "$(part 8 1 | xxd -p -c 4096 | sort -u | wc -l)" = 256 ]
     drive_counts write "rw: randwrite, iodepth: 8, numjobs: 2, number_ios: 500" 1
+    drive_counts write "rw: randwrite, sync: dsync, iodepth: 8, number_ios: 500" 1
 }
 
 test_read()

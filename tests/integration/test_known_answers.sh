@@ -191,6 +191,27 @@ test_zeroes()
     done
 }
 
+# A write that is to be stable makes the drive flush: the kernel counts that, at least once for each
+# where they come one after the other (twice by pwrite).
+test_sync()
+{
+    local sync engine before flushes
+    dev=$(loop_make 64)
+    for engine in io_uring sync; do
+        for sync in none sync dsync; do
+            before=$(stat_of 16)
+            plan "rw: randwrite, sync: $sync, ioengine: $engine, number_ios: 300"
+            run_plan "sync-$engine-$sync"
+            flushes=$(($(stat_of 16) - before))
+            if [ "$sync" = none ]; then
+                check "300 writes, $flushes flushes" [ "$flushes" = 0 ]
+            else
+                check "300 writes, sync: $sync by $engine: $flushes flushes" [ "$flushes" -ge 300 ]
+            fi
+        done
+    done
+}
+
 # near VALUE GOAL PERCENT
 near()
 {
@@ -290,6 +311,7 @@ test_kernel
 test_trim
 test_trim_zram
 test_zeroes
+test_sync
 test_throttle
 test_rate
 test_thinktime
