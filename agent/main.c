@@ -18,11 +18,18 @@ static const char usage[] =
     "  --join URL           dial out to a coordinator that was started with --listen\n"
     "  --name NAME          with --join: the name that its host list has for us (default: "
     "hostname)\n"
-    "  --insecure           needed to listen on or dial beyond this machine: there are no keys "
-    "yet,\n"
-    "                       and whoever reaches the port can have files written in the scratch "
-    "directory\n"
-    "                       and in every --allow-path, and drives of --allow-device overwritten\n"
+    "  --authorize KEY      listen to the coordinator with this public key alone (repeatable; or "
+    "a\n"
+    "                       file of such keys); `rackbench keygen` prints it\n"
+    "  --coordinator-key KEY  with --join: the public key of the coordinator\n"
+    "  --key FILE           our own key, made if it is not there (default "
+    "/etc/rackbench/agent.key)\n"
+    "  --show-key           print 'NAME KEY', as a coordinator's known_hosts wants it, and end\n"
+    "  --insecure           without keys, needed to listen on or dial beyond this machine: "
+    "whoever\n"
+    "                       reaches the port can have files written in the scratch directory and "
+    "in\n"
+    "                       every --allow-path, and drives of --allow-device overwritten\n"
     "  --scratch DIR        where files go if the plan names no directory (default "
     "/var/tmp/rackbench)\n"
     "  --allow-path DIR     plans may lay out files under DIR too (repeatable)\n"
@@ -32,31 +39,47 @@ static const char usage[] =
     "  --version, --help\n"
     "\n"
     "Examples:\n"
+    "  rackbench-agent --listen tcp://0.0.0.0:7411 --authorize /etc/rackbench/coordinators\n"
     "  rackbench-agent --listen tcp://0.0.0.0:7411 --insecure\n"
     "  rackbench-agent --listen tcp://10.0.0.7:7411 --insecure --allow-device '/dev/nvme[1-8]n1'\n";
 
-enum { OPT_INSECURE = 256, OPT_EMBEDDED };
+enum {
+    OPT_INSECURE = 256,
+    OPT_EMBEDDED,
+    OPT_KEY,
+    OPT_AUTHORIZE,
+    OPT_COORDINATOR_KEY,
+    OPT_SHOW_KEY
+};
 
-static const struct option options[] = {{"listen", required_argument, NULL, 'l'},
-                                        {"join", required_argument, NULL, 'j'},
-                                        {"name", required_argument, NULL, 'n'},
-                                        {"insecure", no_argument, NULL, OPT_INSECURE},
-                                        {"embedded", no_argument, NULL, OPT_EMBEDDED},
-                                        {"scratch", required_argument, NULL, 's'},
-                                        {"allow-path", required_argument, NULL, 'p'},
-                                        {"allow-device", required_argument, NULL, 'd'},
-                                        {"quiet", no_argument, NULL, 'q'},
-                                        {"verbose", no_argument, NULL, 'v'},
-                                        {"version", no_argument, NULL, 'V'},
-                                        {"help", no_argument, NULL, 'h'},
-                                        {NULL, 0, NULL, 0}};
+static const struct option options[] = {
+    {"listen", required_argument, NULL, 'l'},
+    {"join", required_argument, NULL, 'j'},
+    {"name", required_argument, NULL, 'n'},
+    {"insecure", no_argument, NULL, OPT_INSECURE},
+    {"embedded", no_argument, NULL, OPT_EMBEDDED},
+    {"key", required_argument, NULL, OPT_KEY},
+    {"authorize", required_argument, NULL, OPT_AUTHORIZE},
+    {"coordinator-key", required_argument, NULL, OPT_COORDINATOR_KEY},
+    {"show-key", no_argument, NULL, OPT_SHOW_KEY},
+    {"scratch", required_argument, NULL, 's'},
+    {"allow-path", required_argument, NULL, 'p'},
+    {"allow-device", required_argument, NULL, 'd'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"version", no_argument, NULL, 'V'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0}};
 
 typedef struct {
     rb_shell_opts_t shell;
     char hostname[RB_MAX_NAME + 1];
     const char **paths, **devices;
     size_t npaths, ndevices;
-    bool insecure;
+    bool insecure, show_key;
+    const char *key_path;
+    rb_key_pair_t key;
+    rb_key_list_t authorized;
     rb_log_level_t level;
 } args_t;
 
@@ -64,6 +87,18 @@ static int bad(const char *text)
 {
     fprintf(stderr, "rackbench-agent: %s; see rackbench-agent --help\n", text);
     return RB_ERR_INPUT;
+}
+
+static int fail(const rb_err_t *err)
+{
+    fprintf(stderr, "rackbench-agent: %s\n", err->text);
+    return (int)err->code;
+}
+
+static int authorize(args_t *a, const char *what)
+{
+    rb_err_t err;
+    return rb_key_list_take(&a->authorized, what, &err) == 0 ? -1 : fail(&err);
 }
 
 /* -1: go on, else the exit status. */
@@ -91,6 +126,17 @@ static int take_option(args_t *a, int opt)
     case OPT_INSECURE:
         a->insecure = true;
         return -1;
+    case OPT_KEY:
+        a->key_path = optarg;
+        return -1;
+    case OPT_AUTHORIZE:
+        return authorize(a, optarg);
+    case OPT_COORDINATOR_KEY:
+        a->shell.link.coordinator_key = optarg;
+        return rb_key_valid(optarg) ? -1 : bad("--coordinator-key wants 64 hexadecimal digits");
+    case OPT_SHOW_KEY:
+        a->show_key = true;
+        return -1;
     case OPT_EMBEDDED:
         a->shell.allowances.embedded = true;
         return -1;
@@ -111,6 +157,44 @@ static int take_option(args_t *a, int opt)
     }
 }
 
+static int show_key(const args_t *a)
+{
+    printf("%s %s\n", a->shell.link.name, a->key.public_key);
+    return RB_OK;
+}
+
+/* -1: go on, else the exit status. */
+static int take_key(args_t *a)
+{
+    rb_link_opts_t *link = &a->shell.link;
+    bool keyed = a->authorized.nkeys > 0 || link->coordinator_key != NULL;
+    rb_err_t err;
+    if (a->authorized.nkeys > 0 && link->join != NULL)
+        return bad("--authorize is for --listen; with --join say --coordinator-key");
+    if (link->coordinator_key != NULL && link->join == NULL)
+        return bad("--coordinator-key is for --join; with --listen say --authorize");
+    if ((keyed || a->show_key) && rb_link_key(a->key_path, &a->key, &err) != 0)
+        return fail(&err);
+    if (a->show_key)
+        return show_key(a);
+    if (keyed) {
+        link->key = &a->key;
+        link->authorized = &a->authorized;
+        return -1;
+    }
+    if (a->insecure || rb_local_url(link->join != NULL ? link->join : link->listen))
+        return -1;
+    fputs(
+        "rackbench-agent: refusing to talk beyond this machine without keys: whoever reaches the\n"
+        "port could write to this host's files and drives. --authorize KEY lets one coordinator "
+        "in\n"
+        "(rackbench keygen prints its key). If this network is yours alone, say --insecure here "
+        "and\n"
+        "on the coordinator.\n",
+        stderr);
+    return RB_ERR_UNSAFE;
+}
+
 static int check_args(args_t *a, int argc)
 {
     rb_link_opts_t *link = &a->shell.link;
@@ -124,20 +208,11 @@ static int check_args(args_t *a, int argc)
         link->name = a->hostname;
     if (strlen(link->name) == 0 || strlen(link->name) > RB_MAX_NAME)
         return bad("--name must have 1 to 255 bytes");
-    if (!a->insecure && !rb_local_url(link->join != NULL ? link->join : link->listen)) {
-        fputs(
-            "rackbench-agent: refusing to talk beyond this machine without keys: whoever reaches\n"
-            "the port could write to this host's files and drives. If this network is yours alone, "
-            "say\n"
-            "--insecure here and on the coordinator; else use 127.0.0.1 and a tunnel.\n",
-            stderr);
-        return RB_ERR_UNSAFE;
-    }
     a->shell.allowances.allow_paths = a->paths;
     a->shell.allowances.nallow_paths = a->npaths;
     a->shell.allowances.allow_devices = a->devices;
     a->shell.allowances.nallow_devices = a->ndevices;
-    return -1;
+    return take_key(a);
 }
 
 /* A file, a ring and an event a worker: what the host allows, not what the shell happened to set.
@@ -164,16 +239,18 @@ static int signals(void)
 
 int main(int argc, char **argv)
 {
-    args_t a = {.shell.allowances.scratch = "/var/tmp/rackbench", .level = RB_LOG_INFO};
+    args_t a = {.shell.allowances.scratch = "/var/tmp/rackbench",
+                .level = RB_LOG_INFO,
+                .key_path = "/etc/rackbench/agent.key"};
     rb_err_t err = {0};
     int status = -1, opt;
     gethostname(a.hostname, sizeof(a.hostname) - 1);
     while (status < 0 && (opt = getopt_long(argc, argv, "h", options, NULL)) != -1)
         status = take_option(&a, opt);
+    rb_log_init("rackbench-agent", a.level);
     if (status < 0)
         status = check_args(&a, argc);
     if (status < 0) {
-        rb_log_init("rackbench-agent", a.level);
         if (a.shell.allowances.embedded) /* the coordinator that started us is gone: so are we */
             prctl(PR_SET_PDEATHSIG, SIGTERM);
         raise_file_limit();
@@ -182,6 +259,8 @@ int main(int argc, char **argv)
         if (status != RB_OK)
             rb_log_error("%s", err.text);
     }
+    rb_key_list_clear(&a.authorized);
+    explicit_bzero(&a.key, sizeof(a.key));
     free(a.paths);
     free(a.devices);
     return status;

@@ -12,7 +12,7 @@ enum { MAX_WAIT_MS = 1000, ENGINE_WAIT_MS = 100 };
 
 typedef struct {
     const rb_shell_opts_t *opts;
-    rb_link_t *link;
+    rb_socket_t *link;
     rb_session_t *session;
     Rackbench__Inventory *inventory;
     const Rackbench__Plan *plan; /* borrowed from the session until release */
@@ -41,20 +41,20 @@ static void step(shell_t *sh, rb_session_event_t ev)
 
 /* ---- the sink: what the session asks for ---- */
 
+static void send_frame(shell_t *sh, const char *peer, rb_bytes_t frame)
+{
+    rb_socket_send(sh->link, peer != NULL ? peer : RB_LINK_COORDINATOR, frame.data, frame.size);
+    rb_bytes_clear(&frame);
+}
+
 static void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinator *msg)
 {
-    shell_t *sh = ctx;
-    rb_bytes_t frame = rb_wire_pack_to_coordinator(msg);
-    rb_link_send(sh->link, peer, frame.data, frame.size);
-    rb_bytes_clear(&frame);
+    send_frame(ctx, peer, rb_wire_pack_to_coordinator(msg));
 }
 
 static void sink_send_row(void *ctx, const char *peer, const void *row, size_t size)
 {
-    shell_t *sh = ctx;
-    rb_bytes_t frame = rb_wire_pack_row(row, size);
-    rb_link_send(sh->link, peer, frame.data, frame.size);
-    rb_bytes_clear(&frame);
+    send_frame(ctx, peer, rb_wire_pack_row(row, size));
 }
 
 static Rackbench__Plan *plan_for(const Rackbench__Plan *plan, const Rackbench__Hello *hello)
@@ -329,10 +329,10 @@ static void on_frame(shell_t *sh, const char *peer, const void *data, size_t siz
 
 static void receive_all(shell_t *sh)
 {
-    char peer[RB_LINK_PEER];
+    char peer[RB_SOCKET_PEER];
     const void *data;
     size_t size;
-    while (rb_link_receive(sh->link, peer, &data, &size)) {
+    while (rb_socket_receive(sh->link, peer, &data, &size)) {
         on_frame(sh, peer, data, size);
         deliver(sh);
     }
@@ -353,7 +353,7 @@ static void serve(shell_t *sh)
     bool ready[2] = {false, false};
     while (!ready[0]) {
         int fds[2] = {sh->opts->signal_fd, sh->engine != NULL ? rb_engine_fd(sh->engine) : -1};
-        rb_link_wait(sh->link, wait_ms(sh), fds, RB_LEN(fds), ready);
+        rb_socket_wait(sh->link, wait_ms(sh), fds, RB_LEN(fds), ready);
         receive_all(sh);
         deliver(sh);
         step(sh, (rb_session_event_t){.kind = RB_SESSION_TICK});
@@ -366,19 +366,19 @@ int rb_shell_run(const rb_shell_opts_t *opts, rb_err_t *err)
     shell_t sh = {.opts = opts};
     rb_session_sink_t sink = {&sh,      sink_send, sink_send_row, sink_load,    sink_prepare,
                               sink_arm, sink_stop, sink_clean,    sink_release, sink_note};
-    sh.link = rb_link_new(&opts->link, err);
+    sh.link = rb_link_open(&opts->link, err);
     if (sh.link == NULL)
         return -1;
     sh.inventory = rb_inventory_new();
     sh.session =
         rb_session_new(&sink, sh.inventory, opts->link.join != NULL ? opts->link.name : NULL);
     rb_log_info("%s %s", opts->link.join != NULL ? "dialling" : "listening on",
-                rb_link_endpoint(sh.link));
+                rb_socket_endpoint(sh.link));
     serve(&sh);
     rb_session_leave(sh.session, "it was told to end (SIGTERM or SIGINT)");
     rb_session_destroy(&sh.session);
     rb_inventory_destroy(&sh.inventory);
     free(sh.host);
-    rb_link_destroy(&sh.link);
+    rb_socket_destroy(&sh.link);
     return 0;
 }

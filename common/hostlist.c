@@ -22,6 +22,7 @@ void rb_hostlist_destroy(rb_hostlist_t **list)
             free(item->labels[k].value);
         }
         free(item->labels);
+        free(item->key);
         free(item->name);
         free(item->address);
     }

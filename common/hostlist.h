@@ -24,6 +24,7 @@ typedef struct {
     char *name;    /* as spelled, ranges expanded: "db07:7412"; unique in its list */
     char *address; /* host part without brackets: "db07", "fd00::7"; unique with port */
     uint16_t port;
+    char *key; /* its public key (proto/keys.h); NULL: none is known */
     size_t nlabels;
     rb_label_t *labels; /* [nlabels], keys unique */
 } rb_hostlist_item_t;

@@ -48,7 +48,8 @@ static void on_hub_event(conduct_t *c, const rb_hub_event_t *hub)
 {
     static const rb_run_event_kind_t kinds[] = {[RB_HUB_MESSAGE] = RB_RUN_MESSAGE,
                                                 [RB_HUB_ROW] = RB_RUN_ROW,
-                                                [RB_HUB_BROKEN] = RB_RUN_BROKEN};
+                                                [RB_HUB_BROKEN] = RB_RUN_BROKEN,
+                                                [RB_HUB_REFUSED] = RB_RUN_REFUSED};
     step(c, (rb_run_event_t){.kind = kinds[hub->kind],
                              .now_ns = hub->now_ns,
                              .host = hub->host,
@@ -172,7 +173,8 @@ static int prepare(conduct_t *c, rb_err_t *err)
 {
     const rb_fleet_t *fleet = c->opts->fleet;
     rb_run_sink_t sink = {c, sink_send, sink_row};
-    rb_hub_opts_t hub = {c->opts->run.id, fleet->list, fleet->listen};
+    rb_hub_opts_t hub = {c->opts->run.id, fleet->list, fleet->listen,
+                         fleet->has_key ? &fleet->key : NULL};
     if (c->opts->journal_path != NULL) {
         c->journal = rb_journal_create(c->opts->journal_path, err);
         if (c->journal == NULL)

@@ -127,19 +127,80 @@ static int check_names(const rb_fleet_t *fleet, rb_err_t *err)
     return 0;
 }
 
-static int check_network(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, rb_err_t *err)
+static int load_known(const char *path, rb_key_list_t *known, rb_err_t *err)
 {
-    for (size_t i = 0; i < fleet->list->nitems && !fleet->embedded; i++)
-        if (opts->listen == NULL && !rb_local_address(fleet->list->items[i].address))
-            fleet->insecure = true;
-    if (!fleet->embedded && opts->listen != NULL && !rb_local_url(opts->listen))
-        fleet->insecure = true;
-    if (!fleet->insecure || opts->insecure)
+    RB_AUTO(rb_free_str) char *home = rb_key_home("known_hosts");
+    if (path == NULL && access(home, F_OK) != 0)
         return 0;
+    return rb_key_list_load(known, path != NULL ? path : home, err);
+}
+
+/* By the host file, else by the known hosts: first the name as spelled, then the address. */
+static void find_keys(rb_fleet_t *fleet, const rb_key_list_t *known)
+{
+    for (size_t i = 0; i < fleet->list->nitems; i++) {
+        rb_hostlist_item_t *item = &fleet->list->items[i];
+        const char *key = rb_key_list_find(known, item->name);
+        if (key == NULL)
+            key = rb_key_list_find(known, item->address);
+        if (item->key == NULL && key != NULL)
+            item->key = rb_strdup(key);
+    }
+}
+
+static int no_key(const rb_hostlist_item_t *item, rb_err_t *err)
+{
     return rb_err_set(
         err, RB_ERR_UNSAFE,
-        "refusing to talk beyond this machine without keys: anyone on the way could read or "
-        "change what is sent; if this network is yours alone, say --insecure");
+        "host %s: refusing to talk beyond this machine without a key: anyone on the way could read "
+        "or change what is sent. `rackbench-agent --show-key` there prints it; put it as '%s KEY' "
+        "into known_hosts (man rackbench), or as key: into hosts.yaml. If this network is yours "
+        "alone, say --insecure",
+        item->name, item->name);
+}
+
+/* Hosts with a key are reached with keys; others beyond this machine with --insecure alone. One
+ * socket that binds is all with keys or all without. */
+static int check_network(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, rb_err_t *err)
+{
+    size_t with = 0;
+    for (size_t i = 0; i < fleet->list->nitems; i++)
+        with += fleet->list->items[i].key != NULL;
+    bool all = with == fleet->list->nitems;
+    for (size_t i = 0; i < fleet->list->nitems; i++) {
+        const rb_hostlist_item_t *item = &fleet->list->items[i];
+        bool local =
+            opts->listen != NULL ? rb_local_url(opts->listen) : rb_local_address(item->address);
+        if (item->key != NULL || local)
+            continue;
+        if (!opts->insecure)
+            return no_key(item, err);
+        fleet->insecure = true;
+    }
+    fleet->has_key = opts->listen != NULL ? all : with > 0;
+    return 0;
+}
+
+static int load_key(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, rb_err_t *err)
+{
+    RB_AUTO(rb_free_str) char *home = rb_key_home("key");
+    const char *path = opts->key != NULL ? opts->key : home;
+    if (!fleet->has_key)
+        return 0;
+    if (rb_key_pair_load(path, &fleet->key, err) != 0)
+        return rb_err_wrap(err, "our own key (rackbench keygen makes one)");
+    return 0;
+}
+
+static int take_keys(rb_fleet_t *fleet, const rb_fleet_opts_t *opts, rb_err_t *err)
+{
+    rb_key_list_t known = {0};
+    if (fleet->embedded)
+        return 0;
+    int rc = load_known(opts->known_hosts, &known, err);
+    find_keys(fleet, &known);
+    rb_key_list_clear(&known);
+    return rc != 0 || check_network(fleet, opts, err) != 0 ? -1 : load_key(fleet, opts, err);
 }
 
 static void fill_hosts(rb_fleet_t *fleet)
@@ -154,7 +215,9 @@ static void fill_hosts(rb_fleet_t *fleet)
     for (size_t i = 0; i < n; i++) {
         const rb_hostlist_item_t *item = &fleet->list->items[i];
         if (fleet->listen == NULL)
-            fleet->addresses[i] = rb_asprintf("%s:%u", item->address, (unsigned)item->port);
+            fleet->addresses[i] = rb_asprintf("%s:%u%s%.8s%s", item->address, (unsigned)item->port,
+                                              item->key ? " (key " : "", item->key ? item->key : "",
+                                              item->key ? "...)" : "");
         fleet->hosts[i] = (rb_run_host_opts_t){item->name, fleet->addresses[i], item->nlabels,
                                                fleet->label_refs + at};
         for (size_t k = 0; k < item->nlabels; k++, at++) {
@@ -178,7 +241,7 @@ rb_fleet_t *rb_fleet_new(const rb_fleet_opts_t *opts, rb_err_t *err)
         fleet->list = rb_hostlist_new();
         rc = start_embedded(fleet, opts, err);
     }
-    if (rc != 0 || check_network(fleet, opts, err) != 0 || check_names(fleet, err) != 0)
+    if (rc != 0 || take_keys(fleet, opts, err) != 0 || check_names(fleet, err) != 0)
         return NULL;
     fill_hosts(fleet);
     return RB_MOVE(fleet);

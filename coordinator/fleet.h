@@ -8,6 +8,7 @@
 
 #include "common/hostlist.h"
 #include "coordinator/run.h"
+#include "proto/keys.h"
 
 typedef struct {
     const char *hosts;              /* host list expression or hosts.yaml; NULL: embedded agents */
@@ -19,6 +20,7 @@ typedef struct {
     const char *const *allow_devices; /* [nallow_devices] likewise */
     size_t nallow_devices;
     bool insecure;
+    const char *key, *known_hosts; /* files; NULL: rb_key_home's `key` and `known_hosts` */
 } rb_fleet_opts_t;
 
 typedef struct {
@@ -26,6 +28,8 @@ typedef struct {
     const char *listen;        /* URL for the hub to bind, or NULL */
     rb_run_host_opts_t *hosts; /* [list->nitems] for the run */
     bool embedded, insecure;   /* insecure: some host is reached over a network without keys */
+    bool has_key;              /* some host is reached with keys; ours is `key` */
+    rb_key_pair_t key;
     /* private */
     char *directory, *url;
     int *pids; /* [npids] */
@@ -35,8 +39,8 @@ typedef struct {
     Rackbench__Label **label_refs;
 } rb_fleet_t;
 
-/* RB_ERR_INPUT: bad host list, agent program not found; RB_ERR_UNSAFE: beyond this machine without
- * --insecure. */
+/* RB_ERR_INPUT: bad host list, bad key, agent program not found; RB_ERR_UNSAFE: beyond this machine
+ * without keys and without --insecure. */
 rb_fleet_t *rb_fleet_new(const rb_fleet_opts_t *opts, rb_err_t *err);
 /* Ends embedded agents (SIGTERM, after 5 s SIGKILL) and waits for them. */
 void rb_fleet_destroy(rb_fleet_t **fleet);

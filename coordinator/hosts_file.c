@@ -4,6 +4,7 @@
 
 #include "coordinator/plan/load_yaml.h"
 #include "coordinator/plan/nearest.h"
+#include "proto/keys.h"
 
 typedef struct {
     const char *file;
@@ -84,13 +85,15 @@ static int add_labels(const reader_t *r, const rb_node_t *labels, size_t host)
 }
 
 /* addresses: NULL, or as many as names. */
-static int add_hosts(const reader_t *r, const rb_node_t *entry, const rb_hostlist_t *names,
+static int add_hosts(const reader_t *r, const rb_node_t *entry, rb_hostlist_t *names,
                      const rb_hostlist_t *addresses, const rb_node_t *labels)
 {
     for (size_t i = 0; i < names->nitems; i++) {
         const rb_hostlist_item_t *at = addresses ? &addresses->items[i] : &names->items[i];
         if (rb_hostlist_add(r->list, names->items[i].name, at->address, at->port, r->err) != 0)
             return wrap(r, entry);
+        rb_hostlist_item_t *added = &r->list->items[r->list->nitems - 1];
+        added->key = RB_MOVE(names->items[i].key);
         if (labels && add_labels(r, labels, r->list->nitems - 1) != 0)
             return -1;
     }
@@ -108,15 +111,20 @@ static int read_entry(const reader_t *r, const rb_node_t *entry)
         return -1;
     if (!values[NAME])
         return expected(r, entry, "a host with the key 'name'");
-    if (values[KEY]) {
-        rb_err_set(r->err, RB_ERR_INPUT, "key: keys are not supported yet; leave it out");
-        return wrap(r, values[KEY]);
-    }
+    if (values[KEY] && (values[KEY]->kind != RB_NODE_SCALAR || !rb_key_valid(values[KEY]->text)))
+        return expected(r, values[KEY], "a public key of 64 hexadecimal digits");
     if (values[LABELS] && values[LABELS]->kind != RB_NODE_MAP)
         return expected(r, values[LABELS], "a map: {rack: r1}");
     RB_AUTO(rb_hostlist_destroy) rb_hostlist_t *names = parse_expression(r, values[NAME]);
     if (!names)
         return -1;
+    if (values[KEY] && names->nitems > 1) {
+        rb_err_set(r->err, RB_ERR_INPUT, "one key for %zu hosts; each agent has a key of its own",
+                   names->nitems);
+        return wrap(r, values[KEY]);
+    }
+    if (values[KEY])
+        names->items[0].key = rb_strdup(values[KEY]->text);
     if (!values[ADDRESS])
         return add_hosts(r, entry, names, NULL, values[LABELS]);
     RB_AUTO(rb_hostlist_destroy) rb_hostlist_t *addresses = parse_expression(r, values[ADDRESS]);

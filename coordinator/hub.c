@@ -2,79 +2,57 @@
 
 #include "common/clock.h"
 
-#include <errno.h>
-#include <zmq.h>
-
-enum { SEND_QUEUE = 1000, RECEIVE_QUEUE = 100000, LINGER_MS = 500, CONNECT_TIMEOUT_MS = 2000 };
+enum { SEND_QUEUE = 1000, RECEIVE_QUEUE = 100000, CONNECT_TIMEOUT_MS = 2000 };
 
 typedef struct {
-    const char *name; /* borrowed from the host list */
+    const char *text; /* borrowed from the host list, or one of urls */
     uint32_t host;
 } name_t;
 
 struct rb_hub {
-    void *context, *socket;
+    rb_socket_t *socket;
     const rb_hostlist_t *hosts;
-    name_t *names; /* [hosts->nitems], sorted */
-    zmq_msg_t frame;
+    rb_key_list_t keys;   /* of hosts that join, by name */
+    name_t *names, *urls; /* [hosts->nitems], sorted; urls only of those we dial */
+    size_t nurls;
     Rackbench__ToCoordinator *message;
     rb_err_t broken;
 };
 
 static int compare(const void *a, const void *b)
 {
-    return strcmp(((const name_t *)a)->name, ((const name_t *)b)->name);
+    return strcmp(((const name_t *)a)->text, ((const name_t *)b)->text);
 }
 
-static void set_int(void *socket, int option, int value)
+static uint32_t find(const name_t *names, size_t n, const char *text)
 {
-    int rc = zmq_setsockopt(socket, option, &value, sizeof(value));
-    RB_ASSERT(rc == 0);
-}
-
-static void set_options(void *socket, const char *run_id)
-{
-    int64_t max_size = RB_MAX_FRAME + 64; /* and our header */
-    int rc = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max_size, sizeof(max_size));
-    RB_ASSERT(rc == 0);
-    zmq_setsockopt(socket, ZMQ_ROUTING_ID, run_id, strlen(run_id));
-    set_int(socket, ZMQ_LINGER, LINGER_MS);
-    set_int(socket, ZMQ_SNDHWM, SEND_QUEUE);
-    set_int(socket, ZMQ_RCVHWM, RECEIVE_QUEUE);
-    set_int(socket, ZMQ_IPV6, 1);
-    set_int(socket, ZMQ_ROUTER_HANDOVER, 1);
-    set_int(socket, ZMQ_ROUTER_MANDATORY, 1);
-    set_int(socket, ZMQ_CONNECT_TIMEOUT, CONNECT_TIMEOUT_MS);
-    set_int(socket, ZMQ_HANDSHAKE_IVL, 1000);
+    name_t key = {text, 0};
+    const name_t *found = n > 0 ? bsearch(&key, names, n, sizeof(key), compare) : NULL;
+    return found != NULL ? found->host : 0;
 }
 
 /* The id is ours to choose before the connection stands, so a message can be queued at once. */
-static int dial(rb_hub_t *hub, const rb_hostlist_item_t *item, rb_err_t *err)
+static int dial(rb_hub_t *hub, uint32_t host, rb_err_t *err)
 {
+    const rb_hostlist_item_t *item = &hub->hosts->items[host - 1];
     bool v6 = strchr(item->address, ':') != NULL;
-    RB_AUTO(rb_free_str)
     char *url = rb_asprintf("tcp://%s%s%s:%u", v6 ? "[" : "", item->address, v6 ? "]" : "",
                             (unsigned)item->port);
-    zmq_setsockopt(hub->socket, ZMQ_CONNECT_ROUTING_ID, item->name, strlen(item->name));
-    if (zmq_connect(hub->socket, url) != 0)
-        return rb_err_set(err, RB_ERR_NET, "host %s: %s: %s", item->name, url, zmq_strerror(errno));
+    hub->urls[hub->nurls++] = (name_t){url, host};
+    if (rb_socket_dial(hub->socket, url, item->name, item->key, err) != 0)
+        return rb_err_wrap(err, "host %s", item->name);
     return 0;
 }
 
 static int connect_all(rb_hub_t *hub, const rb_hub_opts_t *opts, rb_err_t *err)
 {
-    if (opts->listen != NULL) {
-        if (zmq_bind(hub->socket, opts->listen) != 0)
-            return rb_err_set(err, RB_ERR_NET, "--listen '%s': %s%s", opts->listen,
-                              zmq_strerror(errno),
-                              errno == EINVAL || errno == EPROTONOSUPPORT
-                                  ? "; an address looks like tcp://0.0.0.0:7410"
-                                  : "");
-        return 0;
-    }
-    for (size_t i = 0; i < opts->hosts->nitems; i++)
-        if (dial(hub, &opts->hosts->items[i], err) != 0)
+    if (opts->listen != NULL)
+        return rb_socket_bind(hub->socket, opts->listen, err) == 0 ? 0
+                                                                   : rb_err_wrap(err, "--listen");
+    for (uint32_t host = 1; host <= hub->hosts->nitems; host++)
+        if (dial(hub, host, err) != 0)
             return -1;
+    qsort(hub->urls, hub->nurls, sizeof(name_t), compare);
     return 0;
 }
 
@@ -82,17 +60,23 @@ rb_hub_t *rb_hub_new(const rb_hub_opts_t *opts, rb_err_t *err)
 {
     RB_AUTO(rb_hub_destroy) rb_hub_t *hub = rb_calloc(1, sizeof(*hub));
     size_t n = opts->hosts->nitems;
-    zmq_msg_init(&hub->frame);
-    hub->context = zmq_ctx_new();
-    zmq_ctx_set(hub->context, ZMQ_MAX_SOCKETS, 16);
-    hub->socket = zmq_socket(hub->context, ZMQ_ROUTER);
-    RB_ASSERT(hub->socket != NULL);
+    rb_socket_opts_t socket = {.name = opts->run_id,
+                               .send_queue = SEND_QUEUE,
+                               .receive_queue = RECEIVE_QUEUE,
+                               .connect_timeout_ms = CONNECT_TIMEOUT_MS,
+                               .key = opts->key,
+                               .allowed = &hub->keys};
     hub->hosts = opts->hosts;
     hub->names = rb_calloc(n, sizeof(name_t));
-    for (size_t i = 0; i < n; i++)
-        hub->names[i] = (name_t){opts->hosts->items[i].name, (uint32_t)i + 1};
+    hub->urls = rb_calloc(n, sizeof(name_t));
+    for (size_t i = 0; i < n; i++) {
+        const rb_hostlist_item_t *item = &opts->hosts->items[i];
+        hub->names[i] = (name_t){item->name, (uint32_t)i + 1};
+        if (item->key != NULL)
+            rb_key_list_add(&hub->keys, item->name, item->key);
+    }
     qsort(hub->names, n, sizeof(name_t), compare);
-    set_options(hub->socket, opts->run_id);
+    hub->socket = rb_socket_new(&socket);
     if (connect_all(hub, opts, err) != 0)
         return NULL;
     return RB_MOVE(hub);
@@ -104,9 +88,11 @@ void rb_hub_destroy(rb_hub_t **hub_p)
     if (hub == NULL)
         return;
     rb_to_coordinator_destroy(&hub->message);
-    zmq_msg_close(&hub->frame);
-    zmq_close(hub->socket);
-    zmq_ctx_term(hub->context);
+    rb_socket_destroy(&hub->socket);
+    rb_key_list_clear(&hub->keys);
+    for (size_t i = 0; i < hub->nurls; i++)
+        free((char *)(uintptr_t)hub->urls[i].text);
+    free(hub->urls);
     free(hub->names);
     free(hub);
     *hub_p = NULL;
@@ -114,48 +100,25 @@ void rb_hub_destroy(rb_hub_t **hub_p)
 
 void rb_hub_send(rb_hub_t *hub, uint32_t host, const Rackbench__ToAgent *msg)
 {
-    const char *name = hub->hosts->items[host - 1].name;
     rb_bytes_t frame = rb_wire_pack_to_agent(msg);
-    if (zmq_send(hub->socket, name, strlen(name), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
-        zmq_send(hub->socket, frame.data, frame.size, ZMQ_DONTWAIT);
+    rb_socket_send(hub->socket, hub->hosts->items[host - 1].name, frame.data, frame.size);
     rb_bytes_clear(&frame);
 }
 
 bool rb_hub_wait(rb_hub_t *hub, int timeout_ms, int fd)
 {
-    zmq_pollitem_t items[2] = {{hub->socket, 0, ZMQ_POLLIN, 0}, {NULL, fd, ZMQ_POLLIN, 0}};
-    zmq_poll(items, fd >= 0 ? 2 : 1, timeout_ms);
-    return fd >= 0 && (items[1].revents & ZMQ_POLLIN) != 0;
+    bool ready = false;
+    rb_socket_wait(hub->socket, timeout_ms, &fd, 1, &ready);
+    return ready;
 }
 
-static bool next_part(rb_hub_t *hub)
-{
-    zmq_msg_close(&hub->frame);
-    zmq_msg_init(&hub->frame);
-    return zmq_msg_recv(&hub->frame, hub->socket, ZMQ_DONTWAIT) >= 0;
-}
-
-static uint32_t host_of(const rb_hub_t *hub, zmq_msg_t *id)
-{
-    char text[RB_MAX_NAME + 1];
-    size_t size = zmq_msg_size(id);
-    if (size >= sizeof(text))
-        return 0;
-    memcpy(text, zmq_msg_data(id), size);
-    text[size] = '\0';
-    name_t key = {text, 0};
-    const name_t *found = bsearch(&key, hub->names, hub->hosts->nitems, sizeof(name_t), compare);
-    return found != NULL ? found->host : 0;
-}
-
-static void decode(rb_hub_t *hub, rb_hub_event_t *ev)
+static void decode(rb_hub_t *hub, const void *data, size_t size, rb_hub_event_t *ev)
 {
     rb_frame_t frame;
     rb_to_coordinator_destroy(&hub->message);
     ev->kind = RB_HUB_BROKEN;
     ev->text = hub->broken.text;
-    if (rb_wire_parse(zmq_msg_data(&hub->frame), zmq_msg_size(&hub->frame), &frame, &hub->broken) !=
-        0)
+    if (rb_wire_parse(data, size, &frame, &hub->broken) != 0)
         return;
     if (frame.kind == RB_FRAME_ROW) {
         ev->kind = RB_HUB_ROW;
@@ -170,18 +133,30 @@ static void decode(rb_hub_t *hub, rb_hub_event_t *ev)
     ev->message = hub->message;
 }
 
-bool rb_hub_receive(rb_hub_t *hub, rb_hub_event_t *ret)
+static bool receive_refusal(rb_hub_t *hub, rb_hub_event_t *ret)
 {
-    while (next_part(hub)) {
-        uint32_t host = host_of(hub, &hub->frame);
-        size_t parts = 1;
-        while (zmq_msg_more(&hub->frame) && next_part(hub))
-            parts++;
-        if (host == 0 || parts != 2)
-            continue;
-        *ret = (rb_hub_event_t){.now_ns = rb_clock_now_ns(), .host = host};
-        decode(hub, ret);
-        return true;
+    const char *url, *why;
+    while (rb_socket_refused(hub->socket, &url, &why)) {
+        uint32_t host = find(hub->urls, hub->nurls, url);
+        *ret = (rb_hub_event_t){RB_HUB_REFUSED, rb_clock_now_ns(), .host = host, .text = why};
+        if (host != 0)
+            return true;
     }
     return false;
+}
+
+bool rb_hub_receive(rb_hub_t *hub, rb_hub_event_t *ret)
+{
+    char peer[RB_SOCKET_PEER];
+    const void *data;
+    size_t size;
+    while (rb_socket_receive(hub->socket, peer, &data, &size)) {
+        uint32_t host = find(hub->names, hub->hosts->nitems, peer);
+        *ret = (rb_hub_event_t){.now_ns = rb_clock_now_ns(), .host = host};
+        if (host == 0)
+            continue;
+        decode(hub, data, size, ret);
+        return true;
+    }
+    return receive_refusal(hub, ret);
 }

@@ -1,13 +1,14 @@
-/* hub.h - the coordinator's one ROUTER socket: messages to and from hosts by number. The only file
- * here that knows zmq.
+/* hub.h - the coordinator's one socket: messages to and from hosts by number.
  *
  * It dials every host of the list, or binds one address and waits for agents that --join by name.
  * Cost per message does not grow with the hosts (a binary search by name). Sending never blocks:
- * what cannot be sent is dropped, and the protocol sends it again. Main thread only.
+ * what cannot be sent is dropped, and the protocol sends it again. A host that has a key must have
+ * it: who is dialled, and who joins. Main thread only.
  */
 #pragma once
 
 #include "common/hostlist.h"
+#include "proto/socket.h"
 #include "proto/wire.h"
 
 typedef struct rb_hub rb_hub_t;
@@ -16,9 +17,10 @@ typedef struct {
     const char *run_id;         /* our name on the wire */
     const rb_hostlist_t *hosts; /* host i + 1 is items[i]; outlives the hub */
     const char *listen;         /* URL to bind; NULL: dial every host */
+    const rb_key_pair_t *key;   /* ours; NULL: plain, and no host has a key */
 } rb_hub_opts_t;
 
-typedef enum { RB_HUB_MESSAGE, RB_HUB_ROW, RB_HUB_BROKEN } rb_hub_event_kind_t;
+typedef enum { RB_HUB_MESSAGE, RB_HUB_ROW, RB_HUB_BROKEN, RB_HUB_REFUSED } rb_hub_event_kind_t;
 
 typedef struct {
     rb_hub_event_kind_t kind;
@@ -27,8 +29,8 @@ typedef struct {
     const Rackbench__ToCoordinator *message; /* MESSAGE */
     const void *row;                         /* ROW */
     size_t row_size;                         /* [bytes] */
-    const char *text;                        /* BROKEN: what was wrong with the frame */
-} rb_hub_event_t; /* what it points to is borrowed until the next receive */
+    const char *text; /* BROKEN: what was wrong with the frame; REFUSED: why we are not let in */
+} rb_hub_event_t;     /* what it points to is borrowed until the next receive */
 
 /* RB_ERR_NET when an address cannot be bound or is none. */
 rb_hub_t *rb_hub_new(const rb_hub_opts_t *opts, rb_err_t *err);

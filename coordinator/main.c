@@ -27,6 +27,10 @@ static const command_t commands[] = {
     {"clean", "PLAN", "remove the files that a plan's runs have laid out",
      "Removes files named rackbench.HOST.TARGET.N, of this plan's targets and these hosts only.\n",
      cmd_clean, 1, 1, RB_FOR_CLEAN},
+    {"keygen", "", "make the key that agents know this coordinator by",
+     "Writes FILE (keep it secret) and FILE.pub, and prints what agents need. If FILE is there,\n"
+     "prints that and changes nothing.\n",
+     cmd_keygen, 0, 0, RB_FOR_KEYGEN},
     {"plan", "list | show PRESET", "the plans that are built in", "", cmd_plan, 1, 2, RB_FOR_PLAN},
 };
 

@@ -55,6 +55,20 @@ static int take_scratch(rb_options_t *o, const char *value, rb_err_t *err)
     return 0;
 }
 
+static int take_key(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    o->key = value;
+    return 0;
+}
+
+static int take_known_hosts(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    o->known_hosts = value;
+    return 0;
+}
+
 static int take_set(rb_options_t *o, const char *value, rb_err_t *err)
 {
     (void)err;
@@ -169,6 +183,11 @@ static const row_t rows[] = {
      RB_FOR_FLEET},
     {"listen", "URL", "wait here for agents that --join, instead of dialling the hosts",
      take_listen, RB_FOR_FLEET},
+    {"key", "FILE", "our own key (default ~/.config/rackbench/key)", take_key,
+     RB_FOR_FLEET | RB_FOR_KEYGEN},
+    {"known-hosts", "FILE",
+     "keys of agents, lines of NAME KEY (default ~/.config/rackbench/known_hosts)",
+     take_known_hosts, RB_FOR_FLEET},
     {"insecure", NULL, "talk to agents beyond this machine without keys", take_insecure,
      RB_FOR_FLEET},
     {"connect-timeout", "TIME", "how long an agent may take to answer at first (default 5s)",

@@ -14,12 +14,13 @@ typedef enum {
     RB_FOR_HOSTS = 8,
     RB_FOR_CLEAN = 16,
     RB_FOR_PLAN = 32,
+    RB_FOR_KEYGEN = 1 << 20,
     RB_FOR_FLEET = RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_HOSTS | RB_FOR_CLEAN,
-    RB_FOR_ALL = 63
+    RB_FOR_ALL = RB_FOR_KEYGEN | 63
 } rb_for_t;
 
 typedef struct {
-    const char *hosts, *listen, *output, *scratch;
+    const char *hosts, *listen, *output, *scratch, *key, *known_hosts;
     uint32_t local; /* 0: not said */
     rb_format_t format;
     rb_units_t units;

@@ -289,6 +289,9 @@ void rb_run_step(rb_run_t *run, const rb_run_event_t *ev)
     case RB_RUN_BROKEN:
         broken(run, ev);
         break;
+    case RB_RUN_REFUSED:
+        rb_run_refused(run, ev);
+        break;
     case RB_RUN_GONE:
         rb_run_lose(run, &run->hosts[ev->host - 1], ev->now_ns, ev->text);
         break;

@@ -61,6 +61,7 @@ typedef enum {
     RB_RUN_MESSAGE,        /* host, message */
     RB_RUN_ROW,            /* host, row, row_size */
     RB_RUN_BROKEN,         /* host, text: it sent what cannot be understood */
+    RB_RUN_REFUSED,        /* host, text: it does not let us in, for now */
     RB_RUN_GONE,           /* host, text: it is known to have ended */
     RB_RUN_JOURNAL_FAILED, /* text: what is written cannot be made safe */
     RB_RUN_INTERRUPT       /* the user's Ctrl-C; the second one ends at once */

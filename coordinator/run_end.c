@@ -129,6 +129,9 @@ static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t no
         return rb_err_set(ret, RB_ERR_NET,
                           "has not joined within %.1f s; it must dial us by --join and that name",
                           timeout_s);
+    if (late && host->why[0] != '\0')
+        return rb_err_set(ret, RB_ERR_NET, "no answer from %s within %.1f s: %s",
+                          host->opts->address, timeout_s, host->why);
     if (late)
         return rb_err_set(
             ret, RB_ERR_NET,
@@ -149,6 +152,13 @@ static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t no
         return rb_err_set(ret, RB_ERR_LOST, "still busy %.0f s after the end of the phase",
                           (double)RB_DRAIN_LIMIT_NS / 1e9);
     return false;
+}
+
+void rb_run_refused(rb_run_t *run, const rb_run_event_t *ev)
+{
+    rb_run_host_t *host = &run->hosts[ev->host - 1];
+    if (host->link == LINK_CONNECTING)
+        snprintf(host->why, sizeof(host->why), "%s", ev->text);
 }
 
 void rb_run_check_silence(rb_run_t *run, uint64_t now_ns)

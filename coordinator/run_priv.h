@@ -28,7 +28,7 @@ typedef struct {
     uint64_t beat;                           /* seq of the last Beat */
     uint32_t burst;                          /* probes of the burst still to come */
     uint64_t next_row;                       /* the only one we accept */
-    char why[sizeof(((rb_err_t *)0)->text)]; /* LOST: the reason */
+    char why[sizeof(((rb_err_t *)0)->text)]; /* LOST, or not let in: the reason */
     bool takes_part;                         /* in the phase */
     uint64_t last_row;   /* DRAINED: the phase's rows are in when next_row is beyond it */
     bool started;        /* a worker's first submission is known: */
@@ -102,6 +102,7 @@ void rb_run_fail_host(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
                       const rb_err_t *err); /* "agent NAME: " before the text */
 /* This host is known to be gone: does nothing if that is no news. */
 void rb_run_lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char *why);
+void rb_run_refused(rb_run_t *run, const rb_run_event_t *ev); /* the reason of a later loss */
 void rb_run_check_silence(rb_run_t *run, uint64_t now_ns);
 void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns);
 void rb_run_interrupt(rb_run_t *run, uint64_t now_ns);

@@ -30,7 +30,9 @@ static rb_fleet_t *open_fleet(const rb_options_t *options, const Rackbench__Plan
                             .nallow_paths = options->npaths,
                             .allow_devices = options->devices,
                             .nallow_devices = options->ndevices,
-                            .insecure = options->insecure};
+                            .insecure = options->insecure,
+                            .key = options->key,
+                            .known_hosts = options->known_hosts};
     return rb_fleet_new(&opts, err);
 }
 

@@ -177,6 +177,7 @@ static verdict_t of_event(const rb_run_event_t *event)
     case RB_RUN_START:
     case RB_RUN_TICK:
     case RB_RUN_ROW:
+    case RB_RUN_REFUSED:
     case RB_RUN_GONE:
         return (verdict_t){RB_ERR_LOST, "host_lost"};
     case RB_RUN_MESSAGE:

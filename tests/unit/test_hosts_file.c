@@ -69,6 +69,8 @@ static void test_expression(void **state)
     assert_string_equal(err.text, "host list /nonexistent/hosts.yaml: No such file or directory");
 }
 
+#define KEY "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+
 static const struct {
     const char *text, *message;
 } bad[] = {
@@ -82,7 +84,10 @@ static const struct {
     {"hosts: [{name: a, adress: b}]\n", "F:1:19: unknown key 'adress'; did you mean 'address'?"},
     {"hosts: [{name: a, x: b}]\n",
      "F:1:19: unknown key 'x'; the keys here are name, address, labels, key"},
-    {"hosts: [{name: a, key: b}]\n", "F:1:24: key: keys are not supported yet; leave it out"},
+    {"hosts: [{name: a, key: b}]\n",
+     "F:1:24: expected a public key of 64 hexadecimal digits, got 'b'"},
+    {"hosts: [{name: \"a[1-2]\", key: " KEY "}]\n",
+     "F:1:33: one key for 2 hosts; each agent has a key of its own"},
     {"hosts: [{name: [a]}]\n", "F:1:16: expected a host, got a list"},
     {"hosts: [{name: \"a[1-2]\", address: b}]\n",
      "F:1:35: 1 addresses for 2 names; as many of each are right"},

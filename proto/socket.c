@@ -1,0 +1,327 @@
+#include "proto/socket.h"
+
+#include "common/clock.h"
+#include "proto/socket_guard.h"
+
+#include <errno.h>
+#include <zmq.h>
+
+enum {
+    Z85_SIZE = 41,
+    LINGER_MS = 500,
+    HANDSHAKE_MS = 1000,
+    MAX_FDS = 4,
+    OWN = 3,
+    DEAF_MS = 100,
+    AT_ONCE = 1000
+};
+
+struct rb_socket {
+    void *context, *socket;
+    void *monitor; /* what happens to connections */
+    void *asker;   /* who may connect; NULL: nobody asks */
+    rb_socket_opts_t opts;
+    bool binds;
+    rb_strangers_t strangers;
+    zmq_msg_t frame; /* the last one received */
+    char endpoint[RB_SOCKET_PEER];
+    char refused_url[RB_SOCKET_PEER];
+    const char *refused_why; /* NULL: none */
+};
+
+static void from_z85(char hex[RB_KEY_SIZE], const char *z85)
+{
+    uint8_t bytes[RB_KEY_BYTES];
+    RB_ASSERT(zmq_z85_decode(bytes, z85) != NULL);
+    rb_key_from_bytes(hex, bytes);
+}
+
+void rb_key_make(rb_key_pair_t *ret)
+{
+    char public_key[Z85_SIZE], secret_key[Z85_SIZE];
+    int rc = zmq_curve_keypair(public_key, secret_key);
+    RB_ASSERT(rc == 0);
+    from_z85(ret->public_key, public_key);
+    from_z85(ret->secret_key, secret_key);
+    explicit_bzero(secret_key, sizeof(secret_key));
+}
+
+void rb_key_public(rb_key_pair_t *pair)
+{
+    uint8_t bytes[RB_KEY_BYTES];
+    char public_key[Z85_SIZE], secret_key[Z85_SIZE];
+    rb_key_to_bytes(bytes, pair->secret_key);
+    zmq_z85_encode(secret_key, bytes, sizeof(bytes));
+    int rc = zmq_curve_public(public_key, secret_key);
+    RB_ASSERT(rc == 0);
+    from_z85(pair->public_key, public_key);
+    explicit_bzero(bytes, sizeof(bytes));
+    explicit_bzero(secret_key, sizeof(secret_key));
+}
+
+static void set_int(void *socket, int option, int value)
+{
+    int rc = zmq_setsockopt(socket, option, &value, sizeof(value));
+    RB_ASSERT(rc == 0);
+}
+
+static void set_text(void *socket, int option, const char *text)
+{
+    int rc = zmq_setsockopt(socket, option, text, strlen(text));
+    RB_ASSERT(rc == 0);
+}
+
+static void set_key(void *socket, int option, const char *key)
+{
+    uint8_t bytes[RB_KEY_BYTES];
+    rb_key_to_bytes(bytes, key);
+    int rc = zmq_setsockopt(socket, option, bytes, sizeof(bytes));
+    RB_ASSERT(rc == 0);
+    explicit_bzero(bytes, sizeof(bytes));
+}
+
+static void set_options(void *socket, const rb_socket_opts_t *opts)
+{
+    int64_t max_size = RB_MAX_FRAME + 64; /* and our header */
+    int rc = zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max_size, sizeof(max_size));
+    RB_ASSERT(rc == 0);
+    if (opts->name != NULL)
+        set_text(socket, ZMQ_ROUTING_ID, opts->name);
+    set_int(socket, ZMQ_LINGER, LINGER_MS);
+    set_int(socket, ZMQ_SNDHWM, opts->send_queue);
+    set_int(socket, ZMQ_RCVHWM, opts->receive_queue);
+    set_int(socket, ZMQ_IPV6, 1);
+    set_int(socket, ZMQ_ROUTER_HANDOVER, 1);
+    set_int(socket, ZMQ_ROUTER_MANDATORY, 1);
+    set_int(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+    if (opts->connect_timeout_ms > 0)
+        set_int(socket, ZMQ_CONNECT_TIMEOUT, opts->connect_timeout_ms);
+}
+
+/* Without a limit: an event that is dropped would never be made up for. */
+static void open_monitor(rb_socket_t *s)
+{
+    static const char url[] = "inproc://monitor";
+    int rc = zmq_socket_monitor(s->socket, url, ZMQ_EVENT_ALL);
+    RB_ASSERT(rc == 0);
+    s->monitor = zmq_socket(s->context, ZMQ_PAIR);
+    RB_ASSERT(s->monitor != NULL);
+    set_int(s->monitor, ZMQ_RCVHWM, 0);
+    set_int(s->monitor, ZMQ_LINGER, 0);
+    rc = zmq_connect(s->monitor, url);
+    RB_ASSERT(rc == 0);
+}
+
+rb_socket_t *rb_socket_new(const rb_socket_opts_t *opts)
+{
+    rb_socket_t *s = rb_calloc(1, sizeof(*s));
+    s->opts = *opts;
+    s->context = zmq_ctx_new();
+    s->socket = zmq_socket(s->context, ZMQ_ROUTER);
+    RB_ASSERT(s->socket != NULL);
+    zmq_msg_init(&s->frame);
+    set_options(s->socket, opts);
+    open_monitor(s);
+    return s;
+}
+
+void rb_socket_destroy(rb_socket_t **socket)
+{
+    rb_socket_t *s = *socket;
+    if (s == NULL)
+        return;
+    zmq_msg_close(&s->frame);
+    zmq_socket_monitor(s->socket, NULL, 0);
+    zmq_close(s->monitor);
+    zmq_close(s->socket);
+    if (s->asker != NULL)
+        zmq_close(s->asker);
+    zmq_ctx_term(s->context);
+    rb_strangers_clear(&s->strangers);
+    free(s);
+    *socket = NULL;
+}
+
+static int bad_url(const char *url, const char *example, rb_err_t *err)
+{
+    bool bad = errno == EINVAL || errno == EPROTONOSUPPORT;
+    return rb_err_set(err, RB_ERR_NET, "'%s': %s%s%s", url, zmq_strerror(errno),
+                      bad ? "; an address looks like " : "", bad ? example : "");
+}
+
+int rb_socket_bind(rb_socket_t *s, const char *url, rb_err_t *err)
+{
+    size_t size = sizeof(s->endpoint);
+    s->binds = true;
+    if (s->opts.key != NULL) {
+        s->asker = rb_guard_open(s->context);
+        set_int(s->socket, ZMQ_CURVE_SERVER, 1);
+        set_key(s->socket, ZMQ_CURVE_SECRETKEY, s->opts.key->secret_key);
+        set_text(s->socket, ZMQ_ZAP_DOMAIN, "rackbench");
+    }
+    if (zmq_bind(s->socket, url) != 0)
+        return bad_url(url, "tcp://0.0.0.0:7411", err);
+    snprintf(s->endpoint, sizeof(s->endpoint), "%s", url);
+    if (strchr(url, '*') != NULL) /* the kernel chose the port */
+        zmq_getsockopt(s->socket, ZMQ_LAST_ENDPOINT, s->endpoint, &size);
+    return 0;
+}
+
+int rb_socket_dial(rb_socket_t *s, const char *url, const char *name, const char *key,
+                   rb_err_t *err)
+{
+    if (key != NULL) {
+        RB_ASSERT(s->opts.key != NULL);
+        set_key(s->socket, ZMQ_CURVE_PUBLICKEY, s->opts.key->public_key);
+        set_key(s->socket, ZMQ_CURVE_SECRETKEY, s->opts.key->secret_key);
+        set_key(s->socket, ZMQ_CURVE_SERVERKEY, key);
+    } else {
+        set_int(s->socket, ZMQ_CURVE_SERVER, 0); /* back to plain */
+    }
+    set_text(s->socket, ZMQ_CONNECT_ROUTING_ID, name);
+    if (zmq_connect(s->socket, url) != 0)
+        return bad_url(url, "tcp://10.0.0.7:7410", err);
+    snprintf(s->endpoint, sizeof(s->endpoint), "%s", url);
+    return 0;
+}
+
+const char *rb_socket_endpoint(const rb_socket_t *s)
+{
+    return s->endpoint;
+}
+
+/* ---- connections ---- */
+
+static const char *why_refused(uint16_t event, uint32_t value)
+{
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+        return "it does not know our key: give the agent --authorize with our public key "
+               "(rackbench keygen prints it)";
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL &&
+        value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
+        return "one side has keys and the other has none";
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
+        return "it takes the connection and no handshake follows: is it a rackbench-agent, do both "
+               "sides have keys or neither, and is its key the one we know?";
+    return NULL;
+}
+
+/* One event of the monitor: false if there is none. */
+static bool next_event(rb_socket_t *s)
+{
+    struct __attribute__((packed)) {
+        uint16_t event;
+        uint32_t value;
+    } head;
+    char address[RB_SOCKET_PEER];
+    if (zmq_recv(s->monitor, &head, sizeof(head), ZMQ_DONTWAIT) < 0)
+        return false;
+    int size = zmq_recv(s->monitor, address, sizeof(address) - 1, ZMQ_DONTWAIT);
+    address[RB_MIN(RB_MAX(size, 0), (int)sizeof(address) - 1)] = '\0';
+    if (s->binds) {
+        rb_strangers_note(&s->strangers, head.event, (int)head.value, rb_clock_now_ns());
+        return true;
+    }
+    const char *why = why_refused(head.event, head.value);
+    if (why != NULL) {
+        s->refused_why = why;
+        snprintf(s->refused_url, sizeof(s->refused_url), "%s", address);
+    }
+    return true;
+}
+
+bool rb_socket_refused(rb_socket_t *s, const char **ret_url, const char **ret_why)
+{
+    s->refused_why = NULL;
+    while (!s->binds && s->refused_why == NULL && next_event(s))
+        continue;
+    *ret_url = s->refused_url;
+    *ret_why = s->refused_why;
+    return s->refused_why != NULL;
+}
+
+/* At most so many of each at a time: frames of peers come first. */
+static void look_after(rb_socket_t *s)
+{
+    if (!s->binds)
+        return;
+    for (int i = 0; i < AT_ONCE && s->asker != NULL; i++)
+        if (!rb_guard_answer(s->asker, s->opts.allowed))
+            break;
+    for (int i = 0; i < AT_ONCE; i++)
+        if (!next_event(s))
+            break;
+    rb_strangers_limit(&s->strangers, rb_clock_now_ns());
+}
+
+void rb_socket_wait(rb_socket_t *s, int timeout_ms, const int *fds, size_t nfds, bool *ret_ready)
+{
+    zmq_pollitem_t items[OWN + MAX_FDS] = {{s->socket, 0, ZMQ_POLLIN, 0},
+                                           {s->monitor, 0, ZMQ_POLLIN, 0}};
+    size_t index[MAX_FDS];
+    int n = 2;
+    RB_ASSERT(nfds <= MAX_FDS);
+    if (s->asker != NULL)
+        items[n++] = (zmq_pollitem_t){s->asker, 0, ZMQ_POLLIN, 0};
+    for (size_t i = 0; i < nfds; i++) {
+        ret_ready[i] = false;
+        index[i] = (size_t)n;
+        if (fds[i] >= 0)
+            items[n++] = (zmq_pollitem_t){NULL, fds[i], ZMQ_POLLIN, 0};
+    }
+    if (s->strangers.deaf && (timeout_ms < 0 || timeout_ms > DEAF_MS))
+        timeout_ms = DEAF_MS;
+    if (zmq_poll(items, n, timeout_ms) > 0)
+        for (size_t i = 0; i < nfds; i++)
+            ret_ready[i] = fds[i] >= 0 && (items[index[i]].revents & ZMQ_POLLIN) != 0;
+    look_after(s);
+}
+
+/* ---- frames ---- */
+
+static bool next_part(rb_socket_t *s)
+{
+    zmq_msg_close(&s->frame);
+    zmq_msg_init(&s->frame);
+    return zmq_msg_recv(&s->frame, s->socket, ZMQ_DONTWAIT) >= 0;
+}
+
+/* Under CURVE the guard gave a peer whose key has a name this name: it may use no other. */
+static bool may_be(zmq_msg_t *msg, const char *peer)
+{
+    const char *user = zmq_msg_gets(msg, "User-Id");
+    return user == NULL || user[0] == '\0' || strcmp(user, peer) == 0;
+}
+
+static bool take_name(zmq_msg_t *msg, char peer[RB_SOCKET_PEER])
+{
+    size_t size = zmq_msg_size(msg);
+    if (size == 0 || size >= RB_SOCKET_PEER || memchr(zmq_msg_data(msg), 0, size) != NULL)
+        return false;
+    memcpy(peer, zmq_msg_data(msg), size);
+    peer[size] = '\0';
+    return true;
+}
+
+bool rb_socket_receive(rb_socket_t *s, char peer[RB_SOCKET_PEER], const void **ret_data,
+                       size_t *ret_size)
+{
+    while (next_part(s)) {
+        bool named = take_name(&s->frame, peer);
+        size_t parts = 1;
+        while (zmq_msg_more(&s->frame) && next_part(s))
+            parts++;
+        if (!named || parts != 2 || !may_be(&s->frame, peer))
+            continue;
+        *ret_data = zmq_msg_data(&s->frame);
+        *ret_size = zmq_msg_size(&s->frame);
+        return true;
+    }
+    return false;
+}
+
+void rb_socket_send(rb_socket_t *s, const char *peer, const void *data, size_t size)
+{
+    if (zmq_send(s->socket, peer, strlen(peer), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
+        zmq_send(s->socket, data, size, ZMQ_DONTWAIT);
+}
