@@ -4,7 +4,8 @@
  *     - {name: "node[01-08]", address: "10.77.0.[1-8]", labels: {rack: r1, generation: gen15}}
  *
  * name is an expression, so one entry can be many hosts, which then share the labels; address is
- * one too, for as many hosts, and may be left out. Any thread; no state.
+ * one too, for as many hosts, and may be left out. An entry of one host may also have `key`, the
+ * agent's public key (proto/keys.h). Any thread; no state.
  */
 #pragma once
 

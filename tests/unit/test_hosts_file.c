@@ -87,7 +87,7 @@ static const struct {
     {"hosts: [{name: a, key: b}]\n",
      "F:1:24: expected a public key of 64 hexadecimal digits, got 'b'"},
     {"hosts: [{name: \"a[1-2]\", key: " KEY "}]\n",
-     "F:1:33: one key for 2 hosts; each agent has a key of its own"},
+     "F:1:31: one key for 2 hosts; each agent has a key of its own"},
     {"hosts: [{name: [a]}]\n", "F:1:16: expected a host, got a list"},
     {"hosts: [{name: \"a[1-2]\", address: b}]\n",
      "F:1:35: 1 addresses for 2 names; as many of each are right"},
@@ -107,6 +107,17 @@ static void test_bad(void **state)
     }
 }
 
+static void test_key(void **state)
+{
+    (void)state;
+    rb_err_t err = {0};
+    rb_hostlist_t *list = load("hosts: [{name: a, key: " KEY "}, {name: b}]\n", &err);
+    assert_non_null(list);
+    assert_string_equal(list->items[0].key, KEY);
+    assert_null(list->items[1].key);
+    rb_hostlist_destroy(&list);
+}
+
 /* What the host list itself refuses gets its place here. */
 static void test_duplicate(void **state)
 {
@@ -120,10 +131,8 @@ static void test_duplicate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_expression),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_duplicate),
+        cmocka_unit_test(test_good), cmocka_unit_test(test_expression), cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_key),  cmocka_unit_test(test_duplicate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
