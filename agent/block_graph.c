@@ -101,6 +101,7 @@ static const rb_block_node_t *add(rb_block_graph_t *g, const char *path, rb_rela
 static rb_relation_t relation_over(rb_relation_t from, rb_relation_t edge)
 {
     bool stays = from == RB_RELATION_HOLDER || from == RB_RELATION_LOOP ||
+                 from == RB_RELATION_TWIN ||
                  (from == RB_RELATION_BACKING && edge == RB_RELATION_PARTITION);
     return stays ? from : edge;
 }
@@ -130,14 +131,18 @@ static void add_holders(rb_block_graph_t *g, const rb_block_node_t *of)
     }
 }
 
+/* What is under a loop device; false: no loop device, or not to be found any more. */
+static bool stat_backing(const char *dir, struct stat *ret)
+{
+    char file[PATH_MAX];
+    return rb_sysfs_read(dir, "loop/backing_file", file, sizeof(file)) > 0 && stat(file, ret) == 0;
+}
+
 /* The block device under a loop device; 0: none. */
 static dev_t backing_of(const char *dir)
 {
-    char file[PATH_MAX];
     struct stat st;
-    if (rb_sysfs_read(dir, "loop/backing_file", file, sizeof(file)) == 0 || stat(file, &st) != 0)
-        return 0;
-    return S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+    return stat_backing(dir, &st) && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
 }
 
 static void add_loops(rb_block_graph_t *g, const rb_block_node_t *of)
@@ -151,6 +156,23 @@ static void add_loops(rb_block_graph_t *g, const rb_block_node_t *of)
         const rb_block_node_t *loop = backing_of(dir) == of->rdev ? add(g, dir, relation) : NULL;
         if (loop != NULL)
             rb_block_graph_use(g, of, RB_USE_LOOP, loop->name);
+    }
+}
+
+/* Other loop devices over the file under this one. */
+static void add_twins(rb_block_graph_t *g, const rb_block_node_t *of)
+{
+    struct stat file, other;
+    RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(of->dir);
+    if (!stat_backing(disk, &file) || !S_ISREG(file.st_mode))
+        return;
+    const char *own = strrchr(disk, '/') + 1;
+    RB_AUTO(close_dir) DIR *d = opendir("/sys/block");
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        RB_AUTO(rb_free_str) char *dir = rb_asprintf("/sys/block/%s", e->d_name);
+        if (strncmp(e->d_name, "loop", 4) == 0 && strcmp(e->d_name, own) != 0 &&
+            stat_backing(dir, &other) && other.st_dev == file.st_dev && other.st_ino == file.st_ino)
+            add(g, dir, RB_RELATION_TWIN);
     }
 }
 
@@ -183,6 +205,7 @@ rb_block_graph_t *rb_block_graph_new(dev_t rdev)
             add_partitions(g, &of);
         add_holders(g, &of);
         add_loops(g, &of);
+        add_twins(g, &of);
         if (is_below(of.relation))
             add_below(g, &of);
     }

@@ -1,9 +1,9 @@
 /* block_graph.h - which block devices share blocks with a given one, by sysfs.
  *
  * Partitions, the disk of a partition, what is built on it (md, dm, bcache, ...), loop devices over
- * it and the device under a loop device, each followed further. Other partitions of the same disk
- * share nothing. Also the few readers of sysfs that agent/drives needs. Any thread; no state;
- * well under a millisecond a drive.
+ * it, the device under a loop device and other loop devices over the same file, each followed
+ * further. Other partitions of the same disk share nothing. Also the few readers of sysfs that
+ * agent/drives needs. Any thread; no state; well under a millisecond a drive.
  */
 #pragma once
 

@@ -11,81 +11,12 @@
 #include <unistd.h>
 
 #include "agent/block_graph.h"
+#include "agent/mounts.h"
 
 static void close_fd(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
-}
-
-/* ---- mounts and swap ---- */
-
-/* /proc writes space, tab, newline and backslash as \ooo. */
-static void unescape(char *s)
-{
-    char *out = s;
-    while (*s != '\0') {
-        unsigned code;
-        if (*s == '\\' && sscanf(s + 1, "%3o", &code) == 1) {
-            *out++ = (char)code;
-            s += 4;
-        } else {
-            *out++ = *s++;
-        }
-    }
-    *out = '\0';
-}
-
-/* 0: not a block device. Only under /dev, as a path on a dead network mount would hang. */
-static dev_t rdev_of(const char *path)
-{
-    struct stat st;
-    bool device = strncmp(path, "/dev/", 5) == 0 && stat(path, &st) == 0 && S_ISBLK(st.st_mode);
-    return device ? st.st_rdev : 0;
-}
-
-static void add_mount(rb_block_graph_t *g, const char *line)
-{
-    unsigned maj, min;
-    RB_AUTO(rb_free_str) char *where = NULL;
-    RB_AUTO(rb_free_str) char *source = NULL;
-    const char *tail = strstr(line, " - ");
-    if (tail == NULL || sscanf(line, "%*s %*s %u:%u %*s %ms", &maj, &min, &where) != 3 ||
-        sscanf(tail, " - %*s %ms", &source) != 1)
-        return;
-    unescape(where);
-    unescape(source);
-    dev_t dev = makedev(maj, min);
-    dev_t rdev = rdev_of(source); /* btrfs shows a device number of its own */
-    for (size_t i = 0; i < g->nnodes; i++)
-        if (g->nodes[i].rdev == dev || g->nodes[i].rdev == rdev)
-            rb_block_graph_use(g, &g->nodes[i], RB_USE_MOUNT, where);
-}
-
-static void add_swap(rb_block_graph_t *g, const char *line)
-{
-    RB_AUTO(rb_free_str) char *path = NULL;
-    if (sscanf(line, "%ms", &path) != 1)
-        return;
-    unescape(path);
-    dev_t rdev = rdev_of(path);
-    for (size_t i = 0; i < g->nnodes; i++)
-        if (g->nodes[i].rdev == rdev)
-            rb_block_graph_use(g, &g->nodes[i], RB_USE_SWAP, NULL);
-}
-
-static int each_line(rb_block_graph_t *g, const char *file,
-                     void (*add)(rb_block_graph_t *, const char *), rb_err_t *err)
-{
-    FILE *f = fopen(file, "re");
-    RB_AUTO(rb_free_str) char *line = NULL;
-    size_t room = 0;
-    if (f == NULL) /* a kernel without swap has no /proc/swaps */
-        return errno == ENOENT && add == add_swap ? 0 : rb_err_errno(err, errno, "%s", file);
-    while (getline(&line, &room, f) > 0)
-        add(g, line);
-    fclose(f);
-    return 0;
 }
 
 /* ---- signatures ---- */
@@ -124,8 +55,7 @@ static void add_signature(rb_block_graph_t *g, const rb_block_node_t *node)
 
 static int find_uses(rb_block_graph_t *g, const char *path, rb_err_t *err)
 {
-    if (each_line(g, "/proc/self/mountinfo", add_mount, err) != 0 ||
-        each_line(g, "/proc/swaps", add_swap, err) != 0)
+    if (rb_mounts_find(g, err) != 0)
         return -1;
     for (size_t i = 0; i < g->nnodes; i++) {
         rb_relation_t r = g->nodes[i].relation;
@@ -142,17 +72,38 @@ static int find_uses(rb_block_graph_t *g, const char *path, rb_err_t *err)
 
 /* ---- identity ---- */
 
+/* The sysfs name of an NVMe namespace's character device, "ng0n1"; NULL: it is none. Owned. */
+static char *character_name(dev_t rdev)
+{
+    char dir[64];
+    snprintf(dir, sizeof(dir), "/sys/dev/char/%u:%u", major(rdev), minor(rdev));
+    RB_AUTO(rb_free_str) char *real = realpath(dir, NULL);
+    const char *name = real == NULL ? NULL : strrchr(real, '/');
+    return name != NULL && strncmp(name, "/ng", 3) == 0 ? rb_strdup(name + 1) : NULL;
+}
+
 char *rb_drive_block_path(const char *path)
 {
     struct stat st;
-    char dir[64];
     if (stat(path, &st) != 0 || !S_ISCHR(st.st_mode))
         return rb_strdup(path);
-    snprintf(dir, sizeof(dir), "/sys/dev/char/%u:%u", major(st.st_rdev), minor(st.st_rdev));
-    RB_AUTO(rb_free_str) char *real = realpath(dir, NULL);
-    const char *name = real == NULL ? NULL : strrchr(real, '/');
-    bool namespace = name != NULL && strncmp(name, "/ng", 3) == 0;
-    return namespace ? rb_asprintf("/dev/nvme%s", name + 3) : rb_strdup(path);
+    RB_AUTO(rb_free_str) char *name = character_name(st.st_rdev);
+    return name != NULL ? rb_asprintf("/dev/nvme%s", name + 2) : rb_strdup(path);
+}
+
+bool rb_drive_is(int fd, dev_t rdev)
+{
+    struct stat st;
+    char dir[64], text[32];
+    unsigned maj, min;
+    if (fstat(fd, &st) != 0 || S_ISBLK(st.st_mode))
+        return S_ISBLK(st.st_mode) && st.st_rdev == rdev;
+    RB_AUTO(rb_free_str) char *name = S_ISCHR(st.st_mode) ? character_name(st.st_rdev) : NULL;
+    if (name == NULL)
+        return false;
+    snprintf(dir, sizeof(dir), "/sys/class/block/nvme%.40s", name + 2);
+    return rb_sysfs_read(dir, "dev", text, sizeof(text)) > 0 &&
+           sscanf(text, "%u:%u", &maj, &min) == 2 && makedev(maj, min) == rdev;
 }
 
 static int find_device(const char *path, dev_t *ret_rdev, rb_err_t *err)

@@ -1,7 +1,8 @@
 /* drives.h - the facts about a block device of this host: what it is and who uses it.
  *
- * From sysfs, /proc/self/mountinfo, /proc/swaps, an O_RDONLY | O_EXCL open and libblkid (the only
- * door to it). Reads only, never writes. Main thread; a few milliseconds a drive.
+ * From sysfs, the mounts of every mount namespace that a process of this host is in, /proc/swaps,
+ * an O_RDONLY | O_EXCL open and libblkid (the only door to it). Reads only, never writes. Main
+ * thread; a few milliseconds a drive.
  */
 #pragma once
 
@@ -26,6 +27,9 @@ typedef struct {
 /* The block device that path stands for: /dev/nvme0n1 for /dev/ng0n1, the character device of the
  * same NVMe namespace; else path itself. Owned by the caller. */
 char *rb_drive_block_path(const char *path);
+
+/* Is this open descriptor that block device, or the NVMe character device of the same namespace? */
+bool rb_drive_is(int fd, dev_t rdev);
 
 /* Follows symbolic links, and an NVMe namespace's character device to its block device, whose uses
  * it has. RB_ERR_INPUT: missing, not a block device, no medium; RB_ERR_IO: cannot

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "common/err.h"
 #include "proto/sample.h"
 
@@ -20,6 +22,10 @@ typedef struct {
     uint64_t size_bytes;          /* usable: of the device, or wanted of the file */
     uint32_t logical_block_bytes; /* of the device; for files what O_DIRECT needs (512 or 4096) */
     bool needs_layout;            /* file is not there in full */
+    /* What the guard judged, which the path may not lead to any more: the device, or the directory
+     * that the file is in. ino 0: not pinned. */
+    dev_t pinned_dev;
+    ino_t pinned_ino;
 } rb_subject_t;
 
 typedef struct {

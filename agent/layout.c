@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -21,11 +20,11 @@ static int failed(const rb_layout_opts_t *opts, uint64_t done_bytes, int errnum,
                       rb_fmt_bytes(all, sizeof(all), opts->size_bytes));
 }
 
-static int open_part(const char *part)
+static int open_part(int directory_fd, const char *part)
 {
     int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC;
-    int fd = open(part, flags | O_DIRECT, 0600);
-    return fd < 0 && errno == EINVAL ? open(part, flags, 0600) : fd;
+    int fd = openat(directory_fd, part, flags | O_DIRECT, 0600);
+    return fd < 0 && errno == EINVAL ? openat(directory_fd, part, flags, 0600) : fd;
 }
 
 static void free_chunk(uint8_t **chunk)
@@ -66,18 +65,6 @@ static int write_all(const rb_layout_opts_t *opts, int fd, const rb_data_t *data
     return 0;
 }
 
-static int fsync_directory(const char *path)
-{
-    char copy[PATH_MAX];
-    snprintf(copy, sizeof(copy), "%s", path);
-    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    int rc = fsync(fd);
-    close(fd);
-    return rc;
-}
-
 static int fill_part(const rb_layout_opts_t *opts, int fd, rb_layout_stats_t *stats, rb_err_t *err)
 {
     rb_data_t data;
@@ -90,18 +77,19 @@ static int fill_part(const rb_layout_opts_t *opts, int fd, rb_layout_stats_t *st
 
 int rb_layout_write(const rb_layout_opts_t *opts, rb_layout_stats_t *stats, rb_err_t *err)
 {
-    char part[PATH_MAX + 8];
+    char part[NAME_MAX + 8];
     uint64_t start_ns = rb_clock_now_ns();
-    snprintf(part, sizeof(part), "%s.part", opts->path);
-    int fd = open_part(part);
+    snprintf(part, sizeof(part), "%s.part", opts->name);
+    int fd = open_part(opts->directory_fd, part);
     if (fd < 0)
         return failed(opts, 0, errno, err);
     int rc = fill_part(opts, fd, stats, err);
     close(fd);
-    if (rc == 0 && (rename(part, opts->path) < 0 || fsync_directory(opts->path) < 0))
+    if (rc == 0 && (renameat(opts->directory_fd, part, opts->directory_fd, opts->name) < 0 ||
+                    fsync(opts->directory_fd) < 0))
         rc = failed(opts, stats->bytes, errno, err);
     if (rc < 0)
-        unlink(part);
+        unlinkat(opts->directory_fd, part, 0);
     stats->took_ns = rb_clock_now_ns() - start_ns;
     return rc;
 }

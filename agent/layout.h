@@ -1,4 +1,4 @@
-/* layout.h - writes a file in full before a phase: PATH.part, then fsync, rename, fsync of the
+/* layout.h - writes a file in full before a phase: NAME.part, then fsync, rename, fsync of the
  * directory.
  *
  * A worker's thread; blocks for as long as the writing takes. Random data in 1 MiB direct writes
@@ -12,7 +12,9 @@
 #include "common/hist.h"
 
 typedef struct {
-    const char *path;
+    int directory_fd;
+    const char *name; /* in that directory */
+    const char *path; /* for messages */
     uint64_t size_bytes;
     uint64_t seed;
     _Atomic uint64_t *done_bytes; /* added to as it goes */
@@ -24,6 +26,6 @@ typedef struct {
     rb_hist_t *service; /* owned by whoever owns the stats */
 } rb_layout_stats_t;
 
-/* stats->service is given. On failure no .part file is left; RB_ERR_IO names path and how far it
- * came, RB_ERR_INTERRUPTED when told to give up. */
+/* stats->service is given. The name may not be a symbolic link. On failure no .part file is left;
+ * RB_ERR_IO names path and how far it came, RB_ERR_INTERRUPTED when told to give up. */
 int rb_layout_write(const rb_layout_opts_t *opts, rb_layout_stats_t *stats, rb_err_t *err);

@@ -128,6 +128,29 @@ int rb_file_look(rb_subject_t *subject, rb_err_t *err)
     return 0;
 }
 
+/* One descriptor answers both questions, so that nothing can change between them. */
+int rb_file_pin(rb_subject_t *subject, const rb_allowances_t *allowances, rb_err_t *err)
+{
+    char directory[PATH_MAX], link[64], resolved[PATH_MAX];
+    struct stat st;
+    snprintf(directory, sizeof(directory), "%s", subject->path);
+    *strrchr(directory, '/') = '\0';
+    int fd = open(directory[0] == '\0' ? "/" : directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return rb_err_errno(err, errno, "directory %s", directory);
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(link, resolved, sizeof(resolved) - 1);
+    resolved[RB_MAX(n, 0)] = '\0';
+    bool good = n > 0 && fstat(fd, &st) == 0 && is_allowed(resolved, allowances);
+    close(fd);
+    if (!good)
+        return rb_err_set(err, RB_ERR_INPUT, "%s is now at %s, which the agent does not allow",
+                          directory, resolved);
+    subject->pinned_dev = st.st_dev;
+    subject->pinned_ino = st.st_ino;
+    return 0;
+}
+
 static int check_size(const rb_subject_t *s, rb_err_t *err)
 {
     char size[RB_FMT_SIZE];

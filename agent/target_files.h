@@ -30,6 +30,10 @@ int rb_file_subject(const rb_file_place_t *place, const Rackbench__Target *targe
 /* Looks again whether the file is there in full. RB_ERR_INPUT: something else is in its place. */
 int rb_file_look(rb_subject_t *subject, rb_err_t *err);
 
+/* Looks again whether its directory is allowed, and pins it: from here on the file is opened in
+ * this very directory or not at all. RB_ERR_INPUT: not there, not allowed. */
+int rb_file_pin(rb_subject_t *subject, const rb_allowances_t *allowances, rb_err_t *err);
+
 /* Is there room for all files that need layout, each filesystem's together? What a half laid out
  * file holds counts as free. RB_ERR_IO. */
 int rb_file_room(const rb_subject_t *subjects, size_t nsubjects, const Rackbench__Plan *plan,

@@ -201,6 +201,8 @@ static int resolve_devices(rb_targets_t *t, uint32_t index, rb_err_t *err)
                           .drive = (uint32_t)i,
                           .is_device = true,
                           .size_bytes = drive->size_bytes,
+                          .pinned_dev = drive->rdev,
+                          .pinned_ino = 1,
                           .logical_block_bytes = drive->logical_block_bytes};
         if ((size_t)snprintf(s.path, sizeof(s.path), "%s", drive->path) >= sizeof(s.path))
             return rb_err_set(err, RB_ERR_INPUT, "%.200s...: path is too long", drive->path);
@@ -323,12 +325,17 @@ static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase, rb_s
     if (!s->is_device) {
         if (rb_file_look(s, err) != 0)
             return -1;
-        bool make = s->needs_layout && target->directory == NULL;
-        return make ? rb_file_make_directory(t->allowances->scratch, err) : 0;
+        if (s->needs_layout && target->directory == NULL &&
+            rb_file_make_directory(t->allowances->scratch, err) != 0)
+            return -1;
+        return rb_file_pin(s, t->allowances, err);
     }
     RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(s->path, err);
     if (drive == NULL)
         return -1;
+    if (drive->rdev != s->pinned_dev)
+        return rb_err_set(err, RB_ERR_UNSAFE, "%s: is another device than when the plan was loaded",
+                          s->path);
     if (drive->size_bytes != s->size_bytes)
         return rb_err_set(err, RB_ERR_INPUT, "%s: its size changed since the plan was loaded",
                           s->path);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/buffer.h"
+#include "agent/drives.h"
 
 void rb_worker_subject_init(rb_worker_subject_t *s, const rb_subject_t *at)
 {
@@ -38,6 +39,39 @@ static void claimed_path(const rb_worker_subject_t *s, char *ret_path, size_t si
         snprintf(ret_path, size, "%s", s->at.path);
 }
 
+/* What a path leads to may have changed since the guard looked: the descriptor does not. */
+static int check_device(const rb_worker_subject_t *s, int fd, rb_err_t *err)
+{
+    if (s->at.pinned_ino == 0 || rb_drive_is(fd, s->at.pinned_dev))
+        return 0;
+    return rb_err_set(err, RB_ERR_UNSAFE,
+                      "open %s: it leads to another device now than when it was checked; nothing "
+                      "was written to it: run again",
+                      s->at.path);
+}
+
+/* The directory that the guard judged, and the name in it. */
+static int open_directory(const rb_worker_subject_t *s, const char **ret_name, rb_err_t *err)
+{
+    char directory[sizeof(s->at.path)];
+    struct stat st;
+    snprintf(directory, sizeof(directory), "%s", s->at.path);
+    char *slash = strrchr(directory, '/');
+    *ret_name = s->at.path + (slash == NULL ? 0 : slash + 1 - directory);
+    directory[slash == NULL ? 0 : RB_MAX(slash - directory, 1)] = '\0';
+    int fd = open(slash == NULL ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return rb_err_errno(err, errno, "open directory %s", directory);
+    if (s->at.pinned_ino == 0 ||
+        (fstat(fd, &st) == 0 && st.st_dev == s->at.pinned_dev && st.st_ino == s->at.pinned_ino))
+        return fd;
+    close(fd);
+    return rb_err_set(err, RB_ERR_UNSAFE,
+                      "open %s: %s is another directory now than when it was checked; nothing was "
+                      "written to it: run again",
+                      s->at.path, directory);
+}
+
 static int claim(rb_worker_subject_t *s, rb_err_t *err)
 {
     char path[sizeof(s->at.path)];
@@ -56,21 +90,29 @@ static int claim(rb_worker_subject_t *s, rb_err_t *err)
                           path);
     if (s->claim_fd < 0)
         return rb_err_errno(err, errno, "open %s for writing", path);
-    return 0;
+    return check_device(s, s->claim_fd, err);
+}
+
+static int lay_out(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t seed, rb_err_t *err)
+{
+    rb_layout_opts_t opts = {.path = s->at.path,
+                             .size_bytes = s->at.size_bytes,
+                             .seed = seed,
+                             .done_bytes = &crew->layout_done_bytes,
+                             .give_up = &crew->give_up};
+    opts.directory_fd = open_directory(s, &opts.name, err);
+    if (opts.directory_fd < 0)
+        return -1;
+    int rc = rb_layout_write(&opts, &s->layout, err);
+    close(opts.directory_fd);
+    return rc;
 }
 
 static int prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t seed, rb_err_t *err)
 {
     if (s->at.is_device)
         return s->written ? claim(s, err) : 0;
-    if (!s->at.needs_layout)
-        return 0;
-    rb_layout_opts_t opts = {.path = s->at.path,
-                             .size_bytes = s->at.size_bytes,
-                             .seed = seed,
-                             .done_bytes = &crew->layout_done_bytes,
-                             .give_up = &crew->give_up};
-    return rb_layout_write(&opts, &s->layout, err);
+    return s->at.needs_layout ? lay_out(s, crew, seed, err) : 0;
 }
 
 int rb_worker_subject_prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t seed, rb_err_t *err)
@@ -99,6 +141,35 @@ static void probe_nowait(rb_worker_subject_t *s, int fd)
     rb_buffer_free(iov.iov_base, RB_BUFFER_ALIGN);
 }
 
+static int open_device(const rb_worker_subject_t *s, int flags, rb_err_t *err)
+{
+    int fd = open(s->at.path, flags);
+    if (fd < 0 || check_device(s, fd, err) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* A second name, or a link, might be somebody's file. */
+static int open_file(const rb_worker_subject_t *s, int flags, rb_err_t *err)
+{
+    const char *name;
+    struct stat st;
+    int directory = open_directory(s, &name, err);
+    if (directory < 0)
+        return -1;
+    int fd = openat(directory, name, flags | (s->at.pinned_ino != 0 ? O_NOFOLLOW : 0));
+    int why = errno;
+    close(directory);
+    errno = why;
+    if (fd < 0 || s->at.pinned_ino == 0 ||
+        (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1))
+        return fd;
+    close(fd);
+    return rb_err_set(err, RB_ERR_UNSAFE, "open %s: it is no longer the file that was checked",
+                      s->at.path);
+}
+
 int rb_worker_subject_open(rb_worker_subject_t *s, const rb_open_opts_t *opts, rb_err_t *err)
 {
     struct stat st;
@@ -111,7 +182,10 @@ int rb_worker_subject_open(rb_worker_subject_t *s, const rb_open_opts_t *opts, r
                           s->at.path);
     /* A character device has no cache, and refuses O_DIRECT. */
     flags |= direct && !s->passthrough ? O_DIRECT : 0;
-    int fd = open(s->at.path, flags);
+    *err = (rb_err_t){0};
+    int fd = s->at.is_device ? open_device(s, flags, err) : open_file(s, flags, err);
+    if (fd < 0 && err->code != RB_OK)
+        return -1;
     if (fd < 0 && errno == EINVAL && direct)
         return rb_err_set(err, RB_ERR_INPUT,
                           "open %s: its file system knows no O_DIRECT; set direct: false or choose "

@@ -31,7 +31,8 @@ void rb_worker_subject_clear(rb_worker_subject_t *s);
 /* Has the kernel counters of its operations? A passthrough command is none of the block layer's. */
 bool rb_worker_subject_counted(const rb_worker_subject_t *s);
 
-/* Blocks. RB_ERR_IO (layout, open), RB_ERR_UNSAFE (in use), RB_ERR_INTERRUPTED (given up). */
+/* Blocks. RB_ERR_IO (layout, open), RB_ERR_UNSAFE (in use, or no longer what the guard judged),
+ * RB_ERR_INTERRUPTED (given up). */
 int rb_worker_subject_prepare(rb_worker_subject_t *s, rb_crew_t *crew, uint64_t seed,
                               rb_err_t *err);
 
@@ -44,7 +45,8 @@ typedef struct {
     int sync_flags; /* O_SYNC, O_DSYNC or 0 */
 } rb_open_opts_t;
 
-/* A descriptor of the caller's own; also finds out about iowq by one small read. -1 on failure. */
+/* A descriptor of the caller's own, proven to be what the guard judged; also finds out about iowq
+ * by one small read. -1 on failure: as above. */
 int rb_worker_subject_open(rb_worker_subject_t *s, const rb_open_opts_t *opts, rb_err_t *err);
 /* The kernel keeps one hint with the file, whoever opened it: so it is for all who write there.
  * hint: RWH_WRITE_LIFE_NONE to _EXTREME. Returns 0 or -errno. */

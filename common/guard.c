@@ -24,6 +24,8 @@ static char *say_who(const rb_use_t *use)
         return rb_asprintf("loop device %s, backed by it,", use->device);
     case RB_RELATION_BACKING:
         return rb_asprintf("%s, which backs it,", use->device);
+    case RB_RELATION_TWIN:
+        return rb_asprintf("%s, a loop device over the same file,", use->device);
     }
     return NULL;
 }

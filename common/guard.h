@@ -26,7 +26,8 @@ typedef enum {
     RB_RELATION_PARENT,    /* the disk it is a partition of */
     RB_RELATION_HOLDER,    /* built on it, directly or not */
     RB_RELATION_LOOP,      /* a loop device over it, directly or not */
-    RB_RELATION_BACKING    /* the block device under a loop device */
+    RB_RELATION_BACKING,   /* the block device under a loop device */
+    RB_RELATION_TWIN       /* another loop device over the same file */
 } rb_relation_t;
 
 typedef struct {

@@ -166,6 +166,64 @@ test_stacked()
     end "$pid"
 }
 
+# Mounted where we cannot see it but by looking for it.
+test_other_namespace()
+{
+    fresh
+    mkfs.ext4 -q "$disk"
+    unshare --mount --propagation private bash -c "mount -o ro $disk $TMP/mnt && echo mounted
+        sleep 60" >"$TMP/elsewhere" &
+    local pid=$!
+    at_exit end "$pid"
+    wait_for 3 grep -q mounted "$TMP/elsewhere"
+    refuses "$disk" "$disk" "it is mounted at $TMP/mnt in the mount namespace of process [0-9]+ "
+    end "$pid"
+}
+
+# Two loop devices over one file: what is mounted from one would change under it.
+test_twin()
+{
+    local twin
+    fresh
+    mkfs.ext4 -q "$disk"
+    twin=$(losetup --find --show "$(loop_file "$disk")")
+    at_exit detach "$twin"
+    refuses "$disk" "$disk" "it is signed"
+    mount -o ro "$twin" "$TMP/mnt"
+    refuses "$disk" "$disk" "$twin, a loop device over the same file, is mounted at $TMP/mnt"
+    umount "$TMP/mnt"
+    detach "$twin"
+}
+
+# The path leads to another drive once the run has begun.
+test_swapped()
+{
+    local first other before
+    fresh
+    first=$disk
+    fresh
+    other=$disk
+    ln -s "$first" "$TMP/drive"
+    cat >"$TMP/plan.yaml" <<PLAN
+targets:
+  r: {devices: [$first]}
+  d: {devices: [$TMP/drive]}
+phases:
+  - jobs: [{target: r, rw: randread, runtime: 2s, rate_iops: 100}]
+  - {destructive: true, jobs: [{target: d, rw: randwrite, runtime: 300ms}]}
+PLAN
+    before=$(sum "$other")
+    run_guarded --yes --allow-device '/dev/loop*' --allow-device "$TMP/drive" \
+        >"$TMP/out" 2>&1 </dev/null &
+    local pid=$! status=0
+    wait_for 5 grep -q "running" "$TMP/out"
+    ln -sfn "$other" "$TMP/drive"
+    wait "$pid" || status=$?
+    check "exit status 2" [ "$status" = 2 ]
+    expect_match "$TMP/drive: is another device than when the plan was loaded" "$(cat "$TMP/out")"
+    check "not one byte of the other drive has changed" [ "$(sum "$other")" = "$before" ]
+}
+
 detach()
 {
     losetup --detach "$1" 2>/dev/null || true
@@ -202,7 +260,32 @@ PLAN
     check "nothing was written there" [ -z "$(ls "$TMP/other")" ]
     sed -i "s|directory: [^,]*|directory: $TMP/allowed|" "$TMP/plan.yaml"
     expect_exit 0 rackbench run "$TMP/plan.yaml" --hosts 127.0.0.1:7493 --output "$TMP/dir.good"
+    test_swapped_directory
     end "$pid"
+}
+
+# An allowed directory that becomes a link to another one while the run is on.
+test_swapped_directory()
+{
+    mkdir "$TMP/allowed/moves"
+    cat >"$TMP/plan.yaml" <<PLAN
+targets:
+  r: {directory: $TMP/allowed, size: 1MiB}
+  s: {directory: $TMP/allowed/moves, size: 1MiB}
+phases:
+  - jobs: [{target: r, rw: randread, runtime: 2s, rate_iops: 100}]
+  - jobs: [{target: s, rw: write, number_ios: 10}]
+PLAN
+    rackbench run "$TMP/plan.yaml" --hosts 127.0.0.1:7493 \
+        --output "$(mktemp -d "$TMP/run.XXXXXX")" >"$TMP/out" 2>&1 </dev/null &
+    local run=$! status=0
+    wait_for 5 grep -q "running" "$TMP/out"
+    rmdir "$TMP/allowed/moves"
+    ln -s "$TMP/other" "$TMP/allowed/moves"
+    wait "$run" || status=$?
+    check "exit status 1" [ "$status" = 1 ]
+    expect_match "is now at $TMP/other, which the agent does not allow" "$(cat "$TMP/out")"
+    check "nothing was written there, either" [ -z "$(ls "$TMP/other")" ]
 }
 
 test_free
@@ -211,4 +294,7 @@ test_mounted
 test_partition
 test_swap
 test_stacked
+test_other_namespace
+test_twin
+test_swapped
 test_directories
