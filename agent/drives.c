@@ -151,6 +151,41 @@ static char *serial_of(const char *disk)
     return rb_strdup("");
 }
 
+static bool is_pci_address(const char *name)
+{
+    unsigned domain, bus, slot, function;
+    int n = 0;
+    return sscanf(name, "%4x:%2x:%2x.%1x%n", &domain, &bus, &slot, &function, &n) == 4 &&
+           name[n] == '\0' && n == 12;
+}
+
+/* The last PCI device on the way to it: its controller. */
+static char *pci_of(const char *disk)
+{
+    RB_AUTO(rb_free_str) char *path = rb_strdup(disk);
+    char *rest = NULL;
+    const char *found = "";
+    for (char *name = strtok_r(path, "/", &rest); name; name = strtok_r(NULL, "/", &rest))
+        if (is_pci_address(name))
+            found = name;
+    return rb_strdup(found);
+}
+
+char *rb_drive_id(const rb_drive_t *drive)
+{
+    char file[4096];
+    if (drive->serial[0] != '\0')
+        return rb_strdup(drive->serial);
+    RB_AUTO(rb_free_str) char *dir = rb_sysfs_dir(drive->rdev);
+    RB_AUTO(rb_free_str) char *disk = dir != NULL ? rb_sysfs_disk(dir) : NULL;
+    const char *name = disk != NULL ? strrchr(disk, '/') + 1 : "";
+    if (strncmp(name, "zram", 4) == 0)
+        return rb_asprintf("zram:%s", name + 4);
+    if (disk != NULL && rb_sysfs_read(disk, "loop/backing_file", file, sizeof(file)) > 0)
+        return rb_asprintf("loop:%s", file);
+    return rb_strdup("");
+}
+
 static void ask_identity(rb_drive_t *drive, const char *dir)
 {
     RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(dir);
@@ -158,25 +193,40 @@ static void ask_identity(rb_drive_t *drive, const char *dir)
     rb_sysfs_read(disk, "device/model", text, sizeof(text));
     drive->model = rb_strdup(text);
     drive->serial = serial_of(disk);
+    drive->pci = pci_of(disk);
     drive->rotational = rb_sysfs_number(disk, "queue/rotational") != 0;
 }
 
-rb_drive_t *rb_drive_new(const char *path, rb_err_t *err)
+rb_drive_t *rb_drive_peek(const char *path, rb_err_t *err)
 {
     RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_calloc(1, sizeof(*drive));
     RB_AUTO(rb_free_str) char *block = rb_drive_block_path(path);
     drive->path = rb_strdup(path);
-    if (find_device(block, &drive->rdev, err) != 0 || ask_sizes(drive, block, err) != 0)
+    if (find_device(block, &drive->rdev, err) != 0)
+        return NULL;
+    RB_AUTO(rb_free_str) char *dir = rb_sysfs_dir(drive->rdev);
+    if (dir == NULL) {
+        rb_err_set(err, RB_ERR_IO, "%s: /sys/dev/block does not describe it; mount sysfs", path);
+        return NULL;
+    }
+    ask_identity(drive, dir);
+    drive->read_only = rb_sysfs_number(dir, "ro") != 0;
+    return RB_MOVE(drive);
+}
+
+rb_drive_t *rb_drive_new(const char *path, rb_err_t *err)
+{
+    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_peek(path, err);
+    RB_AUTO(rb_free_str) char *block = rb_drive_block_path(path);
+    if (drive == NULL || ask_sizes(drive, block, err) != 0)
         return NULL;
     RB_AUTO(rb_block_graph_destroy) rb_block_graph_t *g = rb_block_graph_new(drive->rdev);
     if (g == NULL) {
-        rb_err_set(err, RB_ERR_IO, "%s: /sys/dev/block does not describe it; mount sysfs", path);
+        rb_err_set(err, RB_ERR_IO, "%s: more devices hang together than can be looked at", path);
         return NULL;
     }
     if (find_uses(g, block, err) != 0)
         return NULL;
-    ask_identity(drive, g->nodes[0].dir);
-    drive->read_only = rb_sysfs_number(g->nodes[0].dir, "ro") != 0;
     drive->nuses = g->nuses;
     drive->uses = RB_MOVE(g->uses);
     g->nuses = 0;
@@ -192,6 +242,7 @@ void rb_drive_destroy(rb_drive_t **drive)
     free(d->path);
     free(d->model);
     free(d->serial);
+    free(d->pci);
     rb_uses_clear(d->uses, d->nuses);
     free(d);
 }

@@ -17,6 +17,7 @@ typedef struct {
     dev_t rdev;  /* of the device itself */
     char *model; /* "" where the kernel knows none */
     char *serial;
+    char *pci; /* address of its controller: "0000:81:00.0"; "": not on PCI */
     uint64_t size_bytes;
     uint32_t logical_block_bytes;
     bool rotational, read_only;
@@ -35,7 +36,13 @@ bool rb_drive_is(int fd, dev_t rdev);
  * it has. RB_ERR_INPUT: missing, not a block device, no medium; RB_ERR_IO: cannot
  * be opened or asked. */
 rb_drive_t *rb_drive_new(const char *path, rb_err_t *err);
+/* Only what can be said without opening it: path, device, identity, read_only. */
+rb_drive_t *rb_drive_peek(const char *path, rb_err_t *err);
 void rb_drive_destroy(rb_drive_t **drive);
+
+/* What a plan's `wipe` calls it: its serial number, "loop:BACKING_FILE" or "zram:N"; "" where
+ * nothing tells it from others. Owned by the caller. */
+char *rb_drive_id(const rb_drive_t *drive);
 
 /* As a message; in_use says why writing would be refused even with every permission. The caller
  * owns it (malloc, so that it may become part of a message freed by protobuf-c). */

@@ -1,6 +1,7 @@
 #include "agent/shell.h"
 #include "common/local.h"
 #include "common/log.h"
+#include "common/units.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -35,6 +36,12 @@ static const char usage[] =
     "  --allow-path DIR     plans may lay out files under DIR too (repeatable)\n"
     "  --allow-device GLOB  plans may write to these block devices (repeatable): '/dev/nvme*n1'.\n"
     "                       A drive that is in use is refused all the same\n"
+    "  --reserve SIZE       free space that files leave on a file system (default a twentieth of "
+    "it, at\n"
+    "                       most 1 GiB)\n"
+    "  --allow-wipe         plans may overwrite signatures (file systems, partition tables) on "
+    "drives\n"
+    "                       whose serial numbers they list under wipe\n"
     "  --quiet, --verbose   fewer or more messages on stderr\n"
     "  --version, --help\n"
     "\n"
@@ -49,7 +56,9 @@ enum {
     OPT_KEY,
     OPT_AUTHORIZE,
     OPT_COORDINATOR_KEY,
-    OPT_SHOW_KEY
+    OPT_SHOW_KEY,
+    OPT_ALLOW_WIPE,
+    OPT_RESERVE
 };
 
 static const struct option options[] = {
@@ -62,6 +71,8 @@ static const struct option options[] = {
     {"authorize", required_argument, NULL, OPT_AUTHORIZE},
     {"coordinator-key", required_argument, NULL, OPT_COORDINATOR_KEY},
     {"show-key", no_argument, NULL, OPT_SHOW_KEY},
+    {"allow-wipe", no_argument, NULL, OPT_ALLOW_WIPE},
+    {"reserve", required_argument, NULL, OPT_RESERVE},
     {"scratch", required_argument, NULL, 's'},
     {"allow-path", required_argument, NULL, 'p'},
     {"allow-device", required_argument, NULL, 'd'},
@@ -99,6 +110,18 @@ static int authorize(args_t *a, const char *what)
 {
     rb_err_t err;
     return rb_key_list_take(&a->authorized, what, &err) == 0 ? -1 : fail(&err);
+}
+
+static int take_reserve(args_t *a, const char *text)
+{
+    rb_err_t err;
+    uint64_t bytes;
+    if (rb_parse_bytes(text, &bytes, &err) == 0) {
+        a->shell.allowances.reserve_bytes = RB_MAX(bytes, 1u);
+        return -1;
+    }
+    rb_err_wrap(&err, "--reserve");
+    return fail(&err);
 }
 
 /* -1: go on, else the exit status. */
@@ -139,6 +162,11 @@ static int take_option(args_t *a, int opt)
         return -1;
     case OPT_EMBEDDED:
         a->shell.allowances.embedded = true;
+        return -1;
+    case OPT_RESERVE:
+        return take_reserve(a, optarg);
+    case OPT_ALLOW_WIPE:
+        a->shell.allowances.allow_wipe = true;
         return -1;
     case 'q':
         a->level = RB_LOG_WARN;

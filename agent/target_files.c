@@ -237,27 +237,39 @@ static int add_need(filesystems_t *all, const rb_subject_t *s, rb_err_t *err)
     return 0;
 }
 
+static int check_room(const filesystem_t *fs, const char *target, uint64_t reserve, rb_err_t *err)
+{
+    char need[RB_FMT_SIZE], room[RB_FMT_SIZE], kept[RB_FMT_SIZE];
+    struct statvfs vfs;
+    if (statvfs(fs->directory, &vfs) != 0)
+        return rb_err_errno(err, errno, "free space of %s", fs->directory);
+    uint64_t free_bytes = (uint64_t)vfs.f_bavail * vfs.f_frsize;
+    uint64_t size_bytes = (uint64_t)vfs.f_blocks * vfs.f_frsize;
+    if (reserve == 0)
+        reserve = RB_MIN(size_bytes / 20, RB_GIB);
+    uint64_t may_take = free_bytes - RB_MIN(free_bytes, reserve);
+    if (size_bytes == 0 || fs->need_bytes <= may_take) /* 0: a tmpfs without limit */
+        return 0;
+    return rb_err_set(err, RB_ERR_IO,
+                      "target '%s': needs %s in %s, %s are free and %s of them are to stay free "
+                      "(rackbench-agent --reserve)",
+                      target, rb_fmt_bytes(need, sizeof(need), fs->need_bytes), fs->directory,
+                      rb_fmt_bytes(room, sizeof(room), free_bytes),
+                      rb_fmt_bytes(kept, sizeof(kept), RB_MIN(reserve, free_bytes)));
+}
+
 int rb_file_room(const rb_subject_t *subjects, size_t nsubjects, const Rackbench__Plan *plan,
-                 rb_err_t *err)
+                 uint64_t reserve_bytes, rb_err_t *err)
 {
     RB_AUTO(free_filesystems) filesystems_t all = {0};
     for (size_t i = 0; i < nsubjects; i++)
         if (!subjects[i].is_device && subjects[i].needs_layout &&
             add_need(&all, &subjects[i], err) != 0)
             return -1;
-    for (size_t i = 0; i < all.n; i++) {
-        const filesystem_t *fs = &all.items[i];
-        char need[RB_FMT_SIZE], room[RB_FMT_SIZE];
-        struct statvfs vfs;
-        if (statvfs(fs->directory, &vfs) != 0)
-            return rb_err_errno(err, errno, "free space of %s", fs->directory);
-        uint64_t free_bytes = (uint64_t)vfs.f_bavail * vfs.f_frsize;
-        if (vfs.f_blocks != 0 && free_bytes < fs->need_bytes) /* 0: a tmpfs without limit */
-            return rb_err_set(err, RB_ERR_IO, "target '%s': needs %s in %s, %s are free",
-                              plan->targets[fs->target]->name,
-                              rb_fmt_bytes(need, sizeof(need), fs->need_bytes), fs->directory,
-                              rb_fmt_bytes(room, sizeof(room), free_bytes));
-    }
+    for (size_t i = 0; i < all.n; i++)
+        if (check_room(&all.items[i], plan->targets[all.items[i].target]->name, reserve_bytes,
+                       err) != 0)
+            return -1;
     return 0;
 }
 

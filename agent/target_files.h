@@ -35,9 +35,9 @@ int rb_file_look(rb_subject_t *subject, rb_err_t *err);
 int rb_file_pin(rb_subject_t *subject, const rb_allowances_t *allowances, rb_err_t *err);
 
 /* Is there room for all files that need layout, each filesystem's together? What a half laid out
- * file holds counts as free. RB_ERR_IO. */
+ * file holds counts as free; reserve_bytes as in rb_allowances_t. RB_ERR_IO. */
 int rb_file_room(const rb_subject_t *subjects, size_t nsubjects, const Rackbench__Plan *plan,
-                 rb_err_t *err);
+                 uint64_t reserve_bytes, rb_err_t *err);
 
 /* Makes the directory and its parents. */
 int rb_file_make_directory(const char *directory, rb_err_t *err);

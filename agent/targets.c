@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "agent/drives.h"
+#include "agent/target_drives.h"
 #include "agent/target_files.h"
 #include "common/units.h"
 
@@ -18,18 +19,6 @@ struct rb_targets {
     rb_subject_t *answer; /* [nanswer] of the phase last asked for */
     Rackbench__Loaded *loaded;
 };
-
-typedef struct {
-    size_t n;
-    rb_drive_t **items; /* [n] */
-} drives_t;
-
-static void free_drives(drives_t *drives)
-{
-    for (size_t i = 0; i < drives->n; i++)
-        rb_drive_destroy(&drives->items[i]);
-    free(drives->items);
-}
 
 /* ---- who uses what ---- */
 
@@ -91,9 +80,18 @@ static bool is_allowed(const rb_allowances_t *allowances, dev_t rdev)
     return allowed;
 }
 
+static bool is_listed(char *const *list, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++)
+        if (word[0] != '\0' && strcmp(list[i], word) == 0)
+            return true;
+    return false;
+}
+
 static rb_guard_verdict_t judge(const rb_targets_t *t, const rb_drive_t *drive, const char *target,
                                 const Rackbench__Phase *phase)
 {
+    RB_AUTO(rb_free_str) char *id = rb_drive_id(drive);
     return rb_guard_judge(&(rb_guard_facts_t){
         .path = drive->path,
         .uses = drive->uses,
@@ -102,6 +100,8 @@ static rb_guard_verdict_t judge(const rb_targets_t *t, const rb_drive_t *drive, 
         .write = load_in_phase(phase, target) == WRITTEN,
         .destructive = phase->destructive,
         .allowed = is_allowed(t->allowances, drive->rdev),
+        .id = id,
+        .wipe = t->allowances->allow_wipe && is_listed(t->plan->wipe, t->plan->n_wipe, id),
     });
 }
 
@@ -143,58 +143,12 @@ static void add_verdicts(const rb_targets_t *t, const rb_drive_t *drive, Rackben
 
 /* ---- devices ---- */
 
-static int no_match(const char *pattern, rb_err_t *err)
-{
-    RB_AUTO(rb_drive_list_destroy) char **list = rb_drive_list();
-    RB_AUTO(rb_free_str) char *all = rb_strdup("");
-    for (size_t i = 0; list[i] != NULL; i++) {
-        char *more = rb_asprintf("%s%s%s", all, i == 0 ? "" : ", ", list[i]);
-        rb_free_str(&all);
-        all = more;
-    }
-    return rb_err_set(err, RB_ERR_INPUT, "no device matches %s; this host has %s", pattern,
-                      all[0] == '\0' ? "no block device" : all);
-}
-
-static int add_drive(drives_t *drives, const char *path, rb_err_t *err)
-{
-    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, err);
-    if (drive == NULL)
-        return -1;
-    for (size_t i = 0; i < drives->n; i++)
-        if (drives->items[i]->rdev == drive->rdev) /* under another name */
-            return 0;
-    if (drives->n == RB_MAX_DRIVES)
-        return rb_err_set(err, RB_ERR_INPUT, "more than %d devices match; narrow the patterns",
-                          RB_MAX_DRIVES);
-    *RB_PUSH(drives->items, drives->n) = RB_MOVE(drive);
-    return 0;
-}
-
-static int add_matches(drives_t *drives, const char *pattern, rb_err_t *err)
-{
-    RB_AUTO(globfree) glob_t found = {0};
-    if (glob(pattern, 0, NULL, &found) != 0)
-        return no_match(pattern, err);
-    for (size_t i = 0; i < found.gl_pathc; i++)
-        if (add_drive(drives, found.gl_pathv[i], err) != 0)
-            return -1;
-    return 0;
-}
-
-static int by_version(const void *a, const void *b)
-{
-    return strverscmp((*(rb_drive_t *const *)a)->path, (*(rb_drive_t *const *)b)->path);
-}
-
 static int resolve_devices(rb_targets_t *t, uint32_t index, rb_err_t *err)
 {
     const Rackbench__Target *target = t->plan->targets[index];
-    RB_AUTO(free_drives) drives_t drives = {0};
-    for (size_t i = 0; i < target->n_devices; i++)
-        if (add_matches(&drives, target->devices[i], err) != 0)
-            return -1;
-    qsort(drives.items, drives.n, sizeof(drives.items[0]), by_version);
+    RB_AUTO(rb_target_drives_clear) rb_target_drives_t drives = {0};
+    if (rb_target_drives_find(target, &drives, err) != 0)
+        return -1;
     for (size_t i = 0; i < drives.n; i++) {
         const rb_drive_t *drive = drives.items[i];
         rb_subject_t s = {.target = index,
@@ -284,7 +238,7 @@ static int resolve(rb_targets_t *t, rb_err_t *err)
         for (size_t j = 0; j < plan->phases[i]->n_jobs; j++)
             if (check_job(t, plan->phases[i]->jobs[j], err) != 0)
                 return -1;
-    return rb_file_room(t->subjects, t->nsubjects, plan, err);
+    return rb_file_room(t->subjects, t->nsubjects, plan, t->allowances->reserve_bytes, err);
 }
 
 rb_targets_t *rb_targets_new(const Rackbench__Plan *plan, const char *host,

@@ -15,7 +15,10 @@ typedef struct {
     size_t nallow_paths;
     const char *const *allow_devices; /* [nallow_devices] globs of paths that may be written */
     size_t nallow_devices;
-    bool embedded; /* also accept the directories that the plan names */
+    uint64_t reserve_bytes; /* that a layout leaves free on a file system; 0: a twentieth of it, at
+                               most 1 GiB; 1: nothing */
+    bool allow_wipe; /* drives that a plan's `wipe` names may be written though they are signed */
+    bool embedded;   /* also accept the directories that the plan names */
 } rb_allowances_t;
 
 typedef struct rb_targets rb_targets_t;

@@ -1,10 +1,17 @@
 #include "common/guard.h"
 
+static bool is_overridden(const rb_guard_facts_t *facts, const rb_use_t *use)
+{
+    return facts->wipe && use->kind == RB_USE_SIGNATURE &&
+           (use->relation == RB_RELATION_SELF || use->relation == RB_RELATION_PARTITION);
+}
+
 static const rb_use_t *most_telling(const rb_guard_facts_t *facts)
 {
     const rb_use_t *best = NULL;
     for (size_t i = 0; i < facts->nuses; i++)
-        if (best == NULL || facts->uses[i].kind < best->kind)
+        if (!is_overridden(facts, &facts->uses[i]) &&
+            (best == NULL || facts->uses[i].kind < best->kind))
             best = &facts->uses[i];
     return best;
 }
@@ -49,7 +56,17 @@ static char *say_fact(const rb_use_t *use)
     return NULL;
 }
 
-static char *say_advice(const rb_use_t *use)
+static char *say_wipe(const rb_guard_facts_t *facts, const rb_use_t *use)
+{
+    bool may = use->relation == RB_RELATION_SELF || use->relation == RB_RELATION_PARTITION;
+    if (!may || facts->id == NULL || facts->id[0] == '\0')
+        return rb_asprintf("run wipefs -a %s if its data can go", use->device);
+    return rb_asprintf("run wipefs -a %s if its data can go, or say wipe: [\"%s\"] in the plan and "
+                       "--allow-wipe on the agent",
+                       use->device, facts->id);
+}
+
+static char *say_advice(const rb_guard_facts_t *facts, const rb_use_t *use)
 {
     switch (use->kind) {
     case RB_USE_MOUNT:
@@ -63,7 +80,7 @@ static char *say_advice(const rb_use_t *use)
     case RB_USE_EXCLUSIVE:
         return rb_asprintf("stop what uses it");
     case RB_USE_SIGNATURE:
-        return rb_asprintf("run wipefs -a %s if its data can go", use->device);
+        return say_wipe(facts, use);
     }
     return NULL;
 }
@@ -72,7 +89,7 @@ static void say_use(const rb_guard_facts_t *facts, const rb_use_t *use, rb_guard
 {
     RB_AUTO(rb_free_str) char *who = say_who(use);
     RB_AUTO(rb_free_str) char *fact = say_fact(use);
-    RB_AUTO(rb_free_str) char *advice = say_advice(use);
+    RB_AUTO(rb_free_str) char *advice = say_advice(facts, use);
     if (facts->write)
         snprintf(v->text, sizeof(v->text), "%s: %s %s; %s or choose another drive", facts->path,
                  who, fact, advice);

@@ -2,8 +2,9 @@
  *
  * Writing to a drive needs `destructive: true` in the phase and the agent's --allow-device, and is
  * refused whatever the flags while the drive, or a device that shares its blocks, is mounted, swap,
- * held, opened exclusively or signed. Reading a drive in use is allowed with a warning; a signature
- * alone does not make it in use. Any thread; no state.
+ * held, opened exclusively or signed; a signature of its own or of a partition of it may be
+ * overridden by `wipe`, and nothing else. Reading a drive in use is allowed with a warning; a
+ * signature alone does not make it in use. Any thread; no state.
  */
 #pragma once
 
@@ -46,6 +47,8 @@ typedef struct {
     bool write;       /* a job of the phase writes to it */
     bool destructive; /* the phase says so */
     bool allowed;     /* by an --allow-device of the agent */
+    const char *id;   /* what the plan's `wipe` would call it; "": nothing does */
+    bool wipe;        /* it is named there, and the agent has --allow-wipe */
 } rb_guard_facts_t;
 
 typedef enum { RB_GUARD_ALLOWED, RB_GUARD_WARNED, RB_GUARD_REFUSED } rb_guard_outcome_t;

@@ -43,7 +43,7 @@ static const char **build_args(const rb_fleet_t *fleet, const rb_fleet_opts_t *o
 {
     const char *fixed[] = {"rackbench-agent", "--embedded", "--quiet",   "--join", fleet->url,
                            "--name",          name,         "--scratch", scratch};
-    size_t n = 0, most = RB_LEN(fixed) + 2 * (opts->nallow_paths + opts->nallow_devices) + 1;
+    size_t n = 0, most = RB_LEN(fixed) + 2 * (opts->nallow_paths + opts->nallow_devices) + 2;
     const char **args = rb_calloc(most, sizeof(*args));
     for (size_t i = 0; i < RB_LEN(fixed); i++)
         args[n++] = fixed[i];
@@ -55,6 +55,8 @@ static const char **build_args(const rb_fleet_t *fleet, const rb_fleet_opts_t *o
         args[n++] = "--allow-device";
         args[n++] = opts->allow_devices[i];
     }
+    if (opts->allow_wipe)
+        args[n++] = "--allow-wipe";
     return args;
 }
 

@@ -19,6 +19,7 @@ typedef struct {
     size_t nallow_paths;
     const char *const *allow_devices; /* [nallow_devices] likewise */
     size_t nallow_devices;
+    bool allow_wipe; /* likewise */
     bool insecure;
     const char *key, *known_hosts; /* files; NULL: rb_key_home's `key` and `known_hosts` */
 } rb_fleet_opts_t;

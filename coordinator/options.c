@@ -147,6 +147,13 @@ static int take_insecure(rb_options_t *o, const char *value, rb_err_t *err)
     return 0;
 }
 
+static int take_allow_wipe(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->allow_wipe = true;
+    return 0;
+}
+
 static int take_yes(rb_options_t *o, const char *value, rb_err_t *err)
 {
     (void)value, (void)err;
@@ -202,6 +209,8 @@ static const row_t rows[] = {
      RB_FOR_FLEET},
     {"allow-device", "GLOB", "--local agents may write to these devices (repeatable)", take_device,
      RB_FOR_FLEET},
+    {"allow-wipe", NULL, "--local agents may overwrite signatures where the plan's wipe says so",
+     take_allow_wipe, RB_FOR_FLEET},
     {"format", "WORD", "text (default), json or csv on standard output", take_format,
      RB_FOR_RUN | RB_FOR_REPORT},
     {"percentiles", "LIST", "columns of the text table, like 50,99,99.9", take_percentiles,

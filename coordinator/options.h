@@ -26,7 +26,7 @@ typedef struct {
     rb_units_t units;
     uint32_t quantiles; /* bit i: rb_quantiles[i] (result.h); 0: not said */
     uint64_t connect_timeout_ns;
-    bool insecure, yes, quiet, json_lines, help;
+    bool insecure, allow_wipe, yes, quiet, json_lines, help;
     size_t nsets, npaths, ndevices, nargs;
     const char **sets, **paths, **devices, **args;
 } rb_options_t;

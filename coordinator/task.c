@@ -30,6 +30,7 @@ static rb_fleet_t *open_fleet(const rb_options_t *options, const Rackbench__Plan
                             .nallow_paths = options->npaths,
                             .allow_devices = options->devices,
                             .nallow_devices = options->ndevices,
+                            .allow_wipe = options->allow_wipe,
                             .insecure = options->insecure,
                             .key = options->key,
                             .known_hosts = options->known_hosts};

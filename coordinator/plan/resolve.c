@@ -96,15 +96,24 @@ static void resolve_phase(const Rackbench__Plan *plan, Rackbench__Phase *phase)
     phase->defaults = NULL;
 }
 
+/* Who says which devices by what they are means all that are so. */
+static void name_devices(Rackbench__Target *target)
+{
+    if (target->n_devices == 0 && target->n_model + target->n_serial + target->n_pci > 0)
+        *RB_PUSH(target->devices, target->n_devices) = rb_strdup("all");
+}
+
 int rb_plan_resolve(Rackbench__Plan *plan, const rb_places_t *places, rb_err_t *err)
 {
     rb_plan_name_all(plan);
     FILL(plan, plan_fill);
     if (!plan->name)
         plan->name = stem(places);
-    for (size_t i = 0; i < plan->n_targets; i++)
+    for (size_t i = 0; i < plan->n_targets; i++) {
+        name_devices(plan->targets[i]);
         if (plan->targets[i]->n_devices == 0)
             FILL(plan->targets[i], file_target_fill);
+    }
     for (size_t i = 0; i < plan->n_phases; i++)
         resolve_phase(plan, plan->phases[i]);
     return rb_plan_check(plan, places, err);

@@ -4,7 +4,8 @@
  *
  * - the plan has name, on_host_loss (abort), interval 1s, max_skew 1ms, lease 3s, randseed 1 and
  *   strict_skew false; min_hosts only where it gives it.
- * - a target has devices, or else files (1) and size; directory unset = the agent's scratch.
+ * - a target has devices (`all` where it only says model, serial or pci), or else files (1) and
+ *   size; directory unset = the agent's scratch.
  * - a phase has a name (phase0, phase1, ...) and destructive; `defaults` went into its jobs.
  * - a job has name (j0, j1, ...), target, rw (read), bs 4KiB (unless it has bssplit), iodepth 1,
  *   numjobs 1, offset 0, direct true, seq_layout region; rwmixread 50 if rw is rw or randrw and

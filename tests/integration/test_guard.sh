@@ -224,6 +224,51 @@ PLAN
     check "not one byte of the other drive has changed" [ "$(sum "$other")" = "$before" ]
 }
 
+# A signature, and nothing else, may be overridden: by the plan, by name, and by the agent.
+test_wipe()
+{
+    local file
+    fresh
+    mkfs.ext4 -q "$disk"
+    file=$(loop_file "$disk")
+    plan "$disk" randwrite
+    echo "wipe: ['loop:$file']" >>"$TMP/plan.yaml"
+    expect_exit 2 run_guarded --yes --allow-device "$disk"
+    expect_match "is signed \(ext4 filesystem\); .*wipe: \[\"loop:$file\"\] .*--allow-wipe" \
+        "$OUTPUT"
+    mount -o ro "$disk" "$TMP/mnt"
+    expect_exit 2 run_guarded --yes --allow-device "$disk" --allow-wipe
+    expect_match "it is mounted at" "$OUTPUT"
+    umount "$TMP/mnt"
+    sed -i "s|loop:|loop:/other|" "$TMP/plan.yaml"
+    expect_exit 2 run_guarded --yes --allow-device "$disk" --allow-wipe
+    check "still signed" [ "$(blkid -p -o value -s TYPE "$disk")" = ext4 ]
+    sed -i "s|loop:/other|loop:|" "$TMP/plan.yaml"
+    expect_exit 0 run_guarded --yes --allow-device "$disk" --allow-wipe
+}
+
+# Drives by what they are: all that nobody uses, or by model.
+test_kinds()
+{
+    local free
+    fresh
+    free=$disk
+    fresh
+    mkfs.ext4 -q "$disk"
+    cat >"$TMP/plan.yaml" <<PLAN
+targets:
+  d: {devices: all-unused}
+phases:
+  - jobs: [{target: d, rw: randread, runtime: 300ms}]
+PLAN
+    expect_exit 0 guarded check
+    expect_match "d  $free  32 MiB  reads" "$OUTPUT"
+    check "a signed one is not among them" [ -z "$(grep "d  $disk " <<<"$OUTPUT")" ]
+    sed -i 's/devices: all-unused/model: "no such *"/' "$TMP/plan.yaml"
+    expect_exit 1 guarded check
+    expect_match "no device matches its model, serial and pci; this host has .*$free" "$OUTPUT"
+}
+
 detach()
 {
     losetup --detach "$1" 2>/dev/null || true
@@ -297,4 +342,6 @@ test_stacked
 test_other_namespace
 test_twin
 test_swapped
+test_wipe
+test_kinds
 test_directories

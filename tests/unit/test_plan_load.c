@@ -28,7 +28,7 @@ static const bad_plan_t bad[] = {
     {"nmae: a\n", "p.yaml:1:1: unknown key 'nmae'; did you mean 'name'?"},
     {"colour: red\n",
      "p.yaml:1:1: unknown key 'colour'; the keys here are name, on_host_loss, min_hosts, interval, "
-     "max_skew, strict_skew, lease, randseed, targets, phases"},
+     "max_skew, strict_skew, lease, randseed, targets, phases, wipe"},
     {"name:\n", "p.yaml:1:6: name: expected one value, got nothing"},
     {"name: [a, b]\n", "p.yaml:1:7: name: expected one value, got a list"},
     {"randseed: {a: 1}\n", "p.yaml:1:11: randseed: expected one value, got a map"},

@@ -135,6 +135,7 @@ static void room_is_counted_together(void **state)
 {
     fixture_t *f = *state;
     f->allow.embedded = true;
+    f->allow.reserve_bytes = 1; /* nothing */
     make_dir(in(f, "small"));
     assert_int_equal(mount("none", in(f, "small"), "tmpfs", 0, "size=1m"), 0);
     add_files(f, "a", in(f, "small"), 600 << 10);
@@ -142,8 +143,11 @@ static void room_is_counted_together(void **state)
     add_phase(f, "a", RACKBENCH__RW__MODE__read);
     resolve(f);
     add_phase(f, "b", RACKBENCH__RW__MODE__read);
-    assert_fails(f, RB_ERR_IO,
-                 fmt("target 'a': needs 1200 KiB in @, 1 MiB are free", in(f, "small"), ""));
+    assert_fails(
+        f, RB_ERR_IO,
+        fmt("target 'a': needs 1200 KiB in @, 1 MiB are free and 1 B of them are to stay free "
+            "(rackbench-agent --reserve)",
+            in(f, "small"), ""));
     /* what is there in full needs no room, and a half laid out file makes room for itself */
     int fd = open(in(f, "small/rackbench.db07:7412.a.0.part"), O_CREAT | O_WRONLY, 0600);
     assert_int_equal(posix_fallocate(fd, 0, 600 << 10), 0);
@@ -152,8 +156,29 @@ static void room_is_counted_together(void **state)
     resolve(f);
     rb_test_image(in(f, "small/rackbench.db07:7412.a.0"), 600 << 10); /* sparse */
     f->plan.n_phases = 2;
+    assert_fails(
+        f, RB_ERR_IO,
+        fmt("target 'b': needs 600 KiB in @, 424 KiB are free and 1 B of them are to stay free "
+            "(rackbench-agent --reserve)",
+            in(f, "small"), ""));
+}
+
+static void some_room_is_kept(void **state)
+{
+    fixture_t *f = *state;
+    f->allow.embedded = true;
+    make_dir(in(f, "small"));
+    assert_int_equal(mount("none", in(f, "small"), "tmpfs", 0, "size=10m"), 0);
+    Rackbench__Target *target = add_files(f, "a", in(f, "small"), 9728 << 10);
+    add_phase(f, "a", RACKBENCH__RW__MODE__read);
+    resolve(f); /* a twentieth, 512 KiB, are left */
+    target->size_bytes = 9732 << 10;
     assert_fails(f, RB_ERR_IO,
-                 fmt("target 'b': needs 600 KiB in @, 424 KiB are free", in(f, "small"), ""));
+                 fmt("target 'a': needs 9732 KiB in @, 10 MiB are free and 512 KiB of them are to "
+                     "stay free (rackbench-agent --reserve)",
+                     in(f, "small"), ""));
+    f->allow.reserve_bytes = 256 << 10;
+    resolve(f);
 }
 
 static void sizes_and_names(void **state)
@@ -302,6 +327,7 @@ int main(void)
         RB_HERE(directory_must_exist),
         RB_HERE(directory_must_be_allowed),
         RB_HERE(room_is_counted_together),
+        RB_HERE(some_room_is_kept),
         RB_HERE(sizes_and_names),
         RB_HERE(nothing_else_in_a_files_place),
         RB_HERE(nobody_elses_file_is_taken),

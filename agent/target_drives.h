@@ -1,0 +1,21 @@
+/* target_drives.h - the drives of this host that a target means: by path, by what they are, or all.
+ *
+ * A part of agent/targets. Main thread; a few milliseconds a drive that is looked at.
+ */
+#pragma once
+
+#include "agent/drives.h"
+#include "rackbench.pb-c.h"
+
+typedef struct {
+    size_t n;
+    rb_drive_t **items; /* [n], each once, in the version order of their paths */
+} rb_target_drives_t;
+
+/* `devices` are paths, globs, `all` (what the inventory lists) or `all-unused` (of these the ones
+ * that nobody uses and no signature marks); of them those that match a glob of each of model,
+ * serial and pci that is given. RB_ERR_INPUT: none, more than RB_MAX_DRIVES, or one that is no
+ * block device. */
+int rb_target_drives_find(const Rackbench__Target *target, rb_target_drives_t *drives,
+                          rb_err_t *err);
+void rb_target_drives_clear(rb_target_drives_t *drives);
