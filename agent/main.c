@@ -1,3 +1,4 @@
+#include "agent/privilege.h"
 #include "agent/shell.h"
 #include "common/local.h"
 #include "common/log.h"
@@ -282,6 +283,7 @@ int main(int argc, char **argv)
         if (a.shell.allowances.embedded) /* the coordinator that started us is gone: so are we */
             prctl(PR_SET_PDEATHSIG, SIGTERM);
         raise_file_limit();
+        rb_privilege_keep(RB_PRIVILEGE_MAIN);
         a.shell.signal_fd = signals();
         status = rb_shell_run(&a.shell, &err) == 0 ? RB_OK : (int)err.code;
         if (status != RB_OK)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/buffer.h"
+#include "agent/privilege.h"
 #include "common/cpu_list.h"
 
 /* How much the worker does at most. */
@@ -339,6 +340,7 @@ static void *thread_main(void *arg)
     while (sem_wait(&w->o.crew->preparing) != 0) /* a signal */
         ;
     int rc = pin(w, &err) == 0 ? rb_worker_prepare(w, &err) : -1;
+    rb_privilege_keep(w->o.subject->passthrough ? RB_PRIVILEGE_PASSTHROUGH : RB_PRIVILEGE_WORKER);
     sem_post(&w->o.crew->preparing);
     if (rc < 0) {
         rb_crew_fail(w->o.crew, &err);
