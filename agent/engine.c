@@ -192,8 +192,9 @@ rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err)
     for (size_t i = 0; i < e->nsubjects; i++)
         if (e->subjects[i].used && e->subjects[i].at.needs_layout)
             e->total_bytes += e->subjects[i].at.size_bytes;
-    if (check_memory(e, err) < 0)
+    if (check_memory(e, err) < 0 || rb_engine_place(e, err) < 0)
         return NULL;
+    e->cpu_stats = rb_calloc(2, sizeof(*e->cpu_stats));
     e->sampler = rb_sampler_new(opts->phase, e->workers, e->nworkers);
     if (start_all(e, err) < 0)
         return NULL;
@@ -225,6 +226,7 @@ void rb_engine_destroy(rb_engine_t **engine)
     free(e->workers);
     free(e->subjects);
     free(e->cursors);
+    free(e->cpu_stats);
     rb_crew_clear(&e->crew);
     free(e);
     *engine = NULL;
@@ -291,6 +293,7 @@ static void find_fault(rb_engine_t *e)
 
 static void poll_armed(rb_engine_t *e)
 {
+    rb_engine_cpu_poll(e);
     if (atomic_load(&e->crew.ended) < e->nworkers)
         return;
     join_all(e);

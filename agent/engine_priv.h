@@ -1,6 +1,7 @@
 /* engine_priv.h - the engine's own parts, shared by engine.c and engine_rows.c. Main thread. */
 #pragma once
 
+#include "agent/cpu_stat.h"
 #include "agent/engine.h"
 #include "agent/sampler.h"
 
@@ -19,7 +20,21 @@ struct rb_engine {
     rb_sampler_t *sampler;
     uint64_t total_bytes; /* to lay out */
     bool told_ready, told_last;
+    uint32_t cpu_looks;       /* 0 to 2 */
+    rb_cpu_stat_t *cpu_stats; /* [2]: as M began, as it ended */
 };
+
+/* Chooses where the workers run, before they start. RB_ERR_INPUT: a job's list of CPUs has none of
+ * this host. */
+int rb_engine_place(rb_engine_t *e, rb_err_t *err);
+/* The PLACEMENT row, and an event where a job did not get what it asked for. */
+void rb_engine_place_rows(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx);
+
+/* Looks at the CPUs at the borders of this host's M, as soon as the main thread has a turn there.
+ */
+void rb_engine_cpu_poll(rb_engine_t *e);
+/* The CPU row, and an event where a hypervisor took much; nothing where M was too short to tell. */
+void rb_engine_cpu_rows(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx);
 
 /* What an operation that failed says, in a fault: "read 4 KiB at 812 GiB of PATH: Input/output
  * error", or "verify: PATH at 812 GiB (sector N): found ...". RB_ERR_IO. */

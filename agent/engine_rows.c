@@ -126,6 +126,7 @@ static void emit_fallocate(const rb_engine_t *e, sink_t sink, const rb_worker_t 
 static void emit_ready(const rb_engine_t *e, sink_t sink)
 {
     emit_drives(e, sink);
+    rb_engine_place_rows(e, sink.emit, sink.ctx);
     for (size_t i = 0; i < e->nworkers; i++) {
         const rb_worker_t *w = e->workers[i];
         bool first_of_job = i == 0 || e->workers[i - 1]->o.job_index != w->o.job_index;
@@ -264,6 +265,7 @@ static void emit_last(const rb_engine_t *e, sink_t sink)
     for (size_t i = 0; i < e->nsubjects; i++)
         if (rb_worker_subject_counted(&e->subjects[i]))
             emit_kernel(e, sink, &e->subjects[i]);
+    rb_engine_cpu_rows(e, sink.emit, sink.ctx);
 }
 
 void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx)

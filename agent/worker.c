@@ -2,13 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "agent/buffer.h"
 #include "agent/privilege.h"
-#include "common/cpu_list.h"
 
 /* How much the worker does at most. */
 static int set_limit(rb_worker_t *w, rb_err_t *err)
@@ -312,25 +310,6 @@ void rb_worker_release(rb_worker_t *w)
     w->buffers = NULL;
 }
 
-/* To the job's cpus_allowed; before any memory is touched, so that it lies near them. */
-static int pin(const rb_worker_t *w, rb_err_t *err)
-{
-    rb_cpu_list_t list;
-    cpu_set_t set;
-    if (w->o.job->cpus_allowed == NULL)
-        return 0;
-    if (rb_cpu_list_parse(w->o.job->cpus_allowed, &list, err) != 0)
-        return rb_err_wrap(err, "job '%s': cpus_allowed", w->o.job->name);
-    CPU_ZERO(&set);
-    for (uint32_t i = 0; i < list.n; i++)
-        CPU_SET(list.cpu[i], &set);
-    int rc = pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
-    return rc == 0 ? 0
-                   : rb_err_set(err, RB_ERR_INPUT,
-                                "job '%s': cpus_allowed: %s: this host has none of them",
-                                w->o.job->name, w->o.job->cpus_allowed);
-}
-
 static void *thread_main(void *arg)
 {
     rb_worker_t *w = arg;
@@ -339,7 +318,8 @@ static void *thread_main(void *arg)
     prctl(PR_SET_TIMERSLACK, 1);
     while (sem_wait(&w->o.crew->preparing) != 0) /* a signal */
         ;
-    int rc = pin(w, &err) == 0 ? rb_worker_prepare(w, &err) : -1;
+    /* Before any memory is touched, so that it lies near the worker. */
+    int rc = rb_placement_apply(&w->place, &err) == 0 ? rb_worker_prepare(w, &err) : -1;
     rb_privilege_keep(w->o.subject->passthrough ? RB_PRIVILEGE_PASSTHROUGH : RB_PRIVILEGE_WORKER);
     sem_post(&w->o.crew->preparing);
     if (rc < 0) {

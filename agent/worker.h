@@ -10,6 +10,7 @@
 #include "agent/backend/backend.h"
 #include "agent/data.h"
 #include "agent/pace.h"
+#include "agent/placement.h"
 #include "agent/think.h"
 #include "agent/worker_error.h"
 #include "agent/worker_hung.h"
@@ -95,6 +96,7 @@ typedef struct {
     rb_told_t told; /* alternatives taken in PREPARE */
     rb_data_t data; /* of what is written */
 
+    rb_place_t place; /* set before the thread starts */
     size_t stride_bytes, buffers_bytes;
     uint8_t *buffers;
     /* By number_ios, io_size or one pass of the region; UINT64_MAX: none. Of equal sizes and

@@ -158,6 +158,8 @@ static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
     case RB_ROW_EVENT:
     case RB_ROW_DRIVES:
     case RB_ROW_LAYOUT:
+    case RB_ROW_CPU:
+    case RB_ROW_PLACEMENT:
         break;
     }
     return rb_err_set(err, RB_ERR_NET, "the coordinator's own rows hold one of kind %d, an agent's",

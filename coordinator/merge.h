@@ -6,8 +6,9 @@
  * dropped once every host has delivered them. The structures are public to be read; only
  * rb_fold_row changes them.
  *
- * Order of rows: RUN, HOST, CLOCK; per phase DRIVES, LAYOUT and EVENT of the agents, PHASE_START,
- * WINDOW, WORKER, KERNEL, PHASE_END; NOTE anywhere; RUN_END last (absent: the run is "truncated").
+ * Order of rows: RUN, HOST, CLOCK; per phase DRIVES, PLACEMENT, LAYOUT and EVENT of the agents,
+ * PHASE_START, WINDOW, WORKER, KERNEL, CPU, PHASE_END; NOTE anywhere; RUN_END last (absent: the run
+ * is "truncated").
  */
 #pragma once
 
@@ -69,6 +70,8 @@ typedef struct {
     uint32_t reused;        /* files */
     uint64_t layout_ns;     /* of the slowest file */
     rb_series_t series;
+    rb_row_cpu_t cpu;             /* ncpus 0: not told */
+    rb_row_placement_t placement; /* nplaces 0: not told */
 } rb_member_t;
 
 typedef struct {

@@ -62,6 +62,8 @@ static void clear_member(rb_member_t *m)
     free(m->workers);
     free(m->kernels);
     free(m->drives);
+    free(m->cpu.cpus);
+    free(m->placement.places);
     rb_series_clear(&m->series);
 }
 
@@ -255,6 +257,35 @@ static int take_layout(rb_fold_t *fold, uint32_t host, rb_row_layout_t *row, rb_
     return 0;
 }
 
+static int take_cpu(rb_fold_t *fold, uint32_t host, rb_row_cpu_t *row, rb_err_t *err)
+{
+    rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
+    if (phase == NULL)
+        return -1;
+    rb_member_t *m = rb_fold_member(phase, host);
+    free(m->cpu.cpus);
+    m->cpu = *row;
+    *row = (rb_row_cpu_t){0};
+    return 0;
+}
+
+static int take_placement(rb_fold_t *fold, uint32_t host, rb_row_placement_t *row, rb_err_t *err)
+{
+    rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
+    if (phase == NULL)
+        return -1;
+    for (size_t i = 0; i < row->nplaces; i++)
+        if (check_place(fold, row->phase, row->places[i].job, row->places[i].target, err) < 0)
+            return -1;
+    rb_member_t *m = rb_fold_member(phase, host);
+    for (size_t i = 0; i < row->nplaces; i++)
+        rb_member_name_drive(m, fold, row->places[i].target, row->places[i].drive);
+    free(m->placement.places);
+    m->placement = *row;
+    *row = (rb_row_placement_t){0};
+    return 0;
+}
+
 static int take_event(rb_fold_t *fold, uint32_t host, rb_row_event_t *row)
 {
     rb_fold_event_t *e = RB_PUSH(fold->events, fold->nevents);
@@ -281,6 +312,10 @@ int rb_fold_agent_row(rb_fold_t *fold, uint32_t host, rb_row_t *row, rb_err_t *e
         return take_drives(fold, host, &row->drives, err);
     case RB_ROW_LAYOUT:
         return take_layout(fold, host, &row->layout, err);
+    case RB_ROW_CPU:
+        return take_cpu(fold, host, &row->cpu, err);
+    case RB_ROW_PLACEMENT:
+        return take_placement(fold, host, &row->placement, err);
     case RB_ROW_RUN:
     case RB_ROW_HOST:
     case RB_ROW_CLOCK:

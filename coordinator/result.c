@@ -9,6 +9,7 @@ static void destroy_phase(rb_result_phase_t *phase)
         free(host->targets);
         free(host->jobs);
         free(host->kernels);
+        free(host->places);
     }
     free(phase->hosts);
     free(phase->jobs);

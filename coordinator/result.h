@@ -69,10 +69,41 @@ typedef struct {
     uint64_t our_sectors[3];   /* of this drive, all parts of the phase */
 } rb_result_kernel_t;
 
+/* The host's CPUs while it was measured; shares of time. */
+typedef struct {
+    size_t ncpus; /* 0: not told */
+    double seconds;
+    double busy, busy_max, softirq_max, steal; /* mean, of the busiest, of one CPU, mean */
+    uint32_t busy_max_cpu, softirq_max_cpu;
+    size_t worker_cpus;     /* that workers may run on */
+    double worker_busy_min; /* of the least busy of them, steal included */
+    double agent, others;   /* CPUs' worth: all threads of the agent; of these not its workers */
+} rb_result_cpu_t;
+
+/* Why a host is client_bound; bits. */
+typedef enum {
+    RB_LIMIT_WORKER = 1,  /* a worker's thread used over 90 % of a CPU */
+    RB_LIMIT_SOFTIRQ = 2, /* interrupts used over 90 % of a CPU */
+    RB_LIMIT_CPUS = 4     /* all CPUs that workers may run on were over 90 % busy */
+} rb_limit_t;
+enum { RB_LIMITS = 3 };
+extern const char *const rb_limit_names[RB_LIMITS]; /* by bit: "worker", "softirq", "cpus" */
+
+/* Workers of one job and drive that stand side by side and were placed alike. */
+typedef struct {
+    const char *job, *drive;
+    size_t nworkers;
+    const rb_worker_place_t *workers; /* [nworkers] */
+} rb_result_place_t;
+
 typedef struct {
     const char *name;
     bool lost;
     rb_stats_t total;
+    rb_result_cpu_t cpu;
+    unsigned limits; /* of rb_limit_t */
+    size_t nplaces;
+    rb_result_place_t *places;
     size_t njobs, ntargets, nkernels;
     rb_named_stats_t *jobs;
     rb_result_target_t *targets;
@@ -106,7 +137,8 @@ typedef struct {
     rb_count_t to_last;
     bool closed_loop;
     bool has_little;
-    double little; /* X R / N */
+    double little;              /* X R / N */
+    const char *little_verdict; /* "ok", "host_bound", "measuring_fault"; NULL: none */
     const rb_series_t *series;
     uint32_t *series_hosts;    /* [series->nwindows] hosts that delivered the window */
     uint32_t laid_out, reused; /* prepare: files */

@@ -27,5 +27,10 @@ bool rb_scope_has_place(const rb_scope_t *scope, uint32_t job, uint32_t target, 
 uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills workers, inflight, marks, closed_loop and little; needs cluster. */
 void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase);
+/* Fills cpu, limits and places. */
+void rb_result_cpu(const rb_fold_t *fold, uint32_t phase, const rb_member_t *m,
+                   rb_result_host_t *host);
+/* Fills little and its verdict, for a phase whose slots are all known to have been busy. */
+void rb_result_little(rb_result_phase_t *phase);
 /* Fills cluster, jobs, groups and hosts from the scope's phase. */
 void rb_result_scopes(rb_summer_t *summer, const rb_scope_t *scope, rb_result_phase_t *phase);

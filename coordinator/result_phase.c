@@ -70,14 +70,11 @@ static void mark(rb_result_phase_t *phase, const char *word)
     phase->marks[phase->nmarks++] = word;
 }
 
-static bool is_client_bound(const rb_fold_phase_t *p)
+static bool is_client_bound(const rb_result_phase_t *phase)
 {
-    for (size_t i = 0; i < p->nmembers; i++)
-        for (size_t k = 0; k < p->members[i].nworkers; k++) {
-            const rb_row_worker_t *w = &p->members[i].workers[k];
-            if (w->wall_ns > 0 && (double)w->cpu_ns > 0.9 * (double)w->wall_ns)
-                return true;
-        }
+    for (size_t i = 0; i < phase->nhosts; i++)
+        if (phase->hosts[i].limits != 0)
+            return true;
     return false;
 }
 
@@ -160,27 +157,13 @@ static void fill_load(const rb_fold_t *fold, rb_result_phase_t *phase)
             add_planned(fold, host, phase);
 }
 
-/* Little's law: X R / N = (sum of service times / |M|) / slots. */
-static void fill_little(rb_result_phase_t *phase)
-{
-    double busy_s = 0;
-    for (int op = 0; op < RB_OP_COUNT; op++) {
-        const rb_lat_t *s = &phase->cluster.op[op].service;
-        busy_s += s->mean_ns * (double)s->count / RB_NS_PER_S;
-    }
-    if (phase->inflight == 0 || phase->seconds <= 0)
-        return;
-    phase->has_little = true;
-    phase->little = busy_s / phase->seconds / (double)phase->inflight;
-}
-
 void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
 {
     const rb_fold_phase_t *p = &fold->phases[phase->index];
     const Rackbench__Phase *planned = rb_fold_plan_phase(fold, phase->index);
     bool lost = has_lost(p), all_busy = true;
     fill_load(fold, phase);
-    if (is_client_bound(p))
+    if (is_client_bound(phase))
         mark(phase, "client_bound");
     if (has_event(fold, phase->index, "iowq"))
         mark(phase, "iowq");
@@ -197,5 +180,5 @@ void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
     }
     /* Such a host's slots are not known to have been busy: the law would say nothing. */
     if (all_busy && !lost && !has_silent(p))
-        fill_little(phase);
+        rb_result_little(phase);
 }

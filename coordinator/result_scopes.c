@@ -90,6 +90,8 @@ static void add_host(rb_summer_t *summer, rb_scope_t scope, const rb_member_t *m
     host->series = &m->series;
     host->has_start = rb_member_start(m, &host->start) == 0;
     rb_summer_stats(summer, &scope, &host->total);
+    if (!scope.layout)
+        rb_result_cpu(scope.fold, scope.phase, m, host);
     add_jobs(summer, scope, m, &host->njobs, &host->jobs);
     add_targets(summer, scope, m, host);
     if (!scope.layout)

@@ -11,7 +11,7 @@ packages=(
     gcc libc6-dev cmake ninja-build pkg-config protobuf-c-compiler
     # libraries; CONTRIBUTING.md says what each is for
     libzmq3-dev liburing-dev libprotobuf-c-dev libmsgpack-dev libyaml-dev
-    libblkid-dev libjansson-dev zlib1g-dev libxxhash-dev
+    libblkid-dev libhwloc-dev libjansson-dev zlib1g-dev libxxhash-dev
     # the build configures the unit tests too
     libcmocka-dev
 )

@@ -3,6 +3,8 @@
 const char *const rb_op_names[RB_OP_COUNT] = {"read", "write", "trim", "sync"};
 const char *const rb_part_names[RB_PART_COUNT] = {"setup", "ramp", "main", "drained"};
 
+const char *const rb_place_names[RB_PLACE_COUNT] = {"any", "near", "auto", "list", "split"};
+
 const rb_row_shape_t *rb_row_shape(uint64_t kind)
 {
     static const rb_row_shape_t shapes[] = {
@@ -12,6 +14,8 @@ const rb_row_shape_t *rb_row_shape(uint64_t kind)
         [RB_ROW_EVENT] = {"event", 4, 0},
         [RB_ROW_DRIVES] = {"drives", 2, 0},
         [RB_ROW_LAYOUT] = {"layout", 8, 0},
+        [RB_ROW_CPU] = {"cpu", 4, 0},
+        [RB_ROW_PLACEMENT] = {"placement", 2, 0},
         [RB_ROW_RUN] = {"run", 6, 0},
         [RB_ROW_HOST] = {"host", 4, 0},
         [RB_ROW_CLOCK] = {"clock", 6, 0},
@@ -81,6 +85,12 @@ static void clear_body(rb_row_t *row)
         break;
     case RB_ROW_LAYOUT:
         rb_hist_sparse_clear(&row->layout.service);
+        break;
+    case RB_ROW_CPU:
+        free(row->cpu.cpus);
+        break;
+    case RB_ROW_PLACEMENT:
+        free(row->placement.places);
         break;
     case RB_ROW_RUN:
         clear_run(&row->run);

@@ -20,8 +20,10 @@ typedef enum {
     RB_ROW_WORKER = 2, /* a worker's own account, at the end of a phase */
     RB_ROW_KERNEL = 3, /* the kernel's counters of a device, end of DRAIN minus READY */
     RB_ROW_EVENT = 4,
-    RB_ROW_DRIVES = 5, /* which path has which index, at READY */
-    RB_ROW_LAYOUT = 6, /* a file that was laid out or reused before the phase */
+    RB_ROW_DRIVES = 5,    /* which path has which index, at READY */
+    RB_ROW_LAYOUT = 6,    /* a file that was laid out or reused before the phase */
+    RB_ROW_CPU = 7,       /* how busy the host's CPUs were in M, at the end of a phase */
+    RB_ROW_PLACEMENT = 8, /* where each worker runs, at READY */
     /* the coordinator's own, host 0 */
     RB_ROW_RUN = 64,         /* first row of every journal */
     RB_ROW_HOST = 65,        /* a host that takes part */
@@ -127,6 +129,49 @@ typedef struct {
     char **marks; /* "insecure", ... */
 } rb_row_run_t;
 
+/* Of the time between two looks at the kernel's counters [ppm of its ticks]. */
+typedef struct {
+    uint32_t cpu;
+    bool of_workers;      /* a worker may run on it */
+    uint32_t busy_ppm;    /* user, system, interrupts and softirqs; steal is not */
+    uint32_t softirq_ppm; /* softirqs and interrupts */
+    uint32_t steal_ppm;   /* taken by the hypervisor */
+} rb_cpu_share_t;
+
+typedef struct {
+    uint32_t phase;
+    uint64_t wall_ns;  /* between the two looks */
+    uint64_t agent_ns; /* user + system time of all threads of the agent, its io-wq threads too */
+    size_t ncpus;
+    rb_cpu_share_t *cpus; /* [ncpus], at most RB_MAX_CPUS */
+} rb_row_cpu_t;
+
+/* How a worker's CPUs were chosen. */
+typedef enum {
+    RB_PLACE_ANY,   /* the scheduler's choice */
+    RB_PLACE_NEAR,  /* the CPUs of the drive's NUMA node */
+    RB_PLACE_AUTO,  /* one of its own */
+    RB_PLACE_LIST,  /* those that the plan names */
+    RB_PLACE_SPLIT, /* one of those */
+    RB_PLACE_COUNT
+} rb_place_how_t;
+extern const char *const rb_place_names[RB_PLACE_COUNT]; /* "any", "near", ... */
+
+typedef struct {
+    uint32_t job, target, drive, worker;
+    rb_place_how_t how;
+    uint32_t ncpus;     /* that it may run on */
+    int32_t cpu;        /* the one, -1: several */
+    int32_t node;       /* NUMA node of its CPUs and memory, -1: several */
+    int32_t drive_node; /* of its drive, -1: not known */
+} rb_worker_place_t;
+
+typedef struct {
+    uint32_t phase;
+    size_t nplaces;
+    rb_worker_place_t *places; /* [nplaces], at most RB_MAX_WORKERS */
+} rb_row_placement_t;
+
 typedef struct {
     uint32_t host; /* 1.. */
     char *name;
@@ -186,6 +231,8 @@ typedef struct {
         rb_row_event_t event;
         rb_row_drives_t drives;
         rb_row_layout_t layout;
+        rb_row_cpu_t cpu;
+        rb_row_placement_t placement;
         rb_row_run_t run;
         rb_row_host_t host;
         rb_row_clock_t clock;

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "common/cpu_list.h"
 #include "proto/sample.h"
 
 enum {

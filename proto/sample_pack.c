@@ -162,6 +162,35 @@ static void put_layout(msgpack_packer *pk, const rb_row_t *row)
     put_hist(pk, &l->service);
 }
 
+static void put_cpu(msgpack_packer *pk, const rb_row_t *row)
+{
+    const rb_row_cpu_t *r = &row->cpu;
+    PUT_U64S(pk, r->phase, r->wall_ns, r->agent_ns);
+    put_array(pk, r->ncpus, RB_MAX_CPUS);
+    for (size_t i = 0; i < r->ncpus; i++) {
+        const rb_cpu_share_t *cpu = &r->cpus[i];
+        msgpack_pack_array(pk, 5);
+        msgpack_pack_uint32(pk, cpu->cpu);
+        put_bool(pk, cpu->of_workers);
+        PUT_U64S(pk, cpu->busy_ppm, cpu->softirq_ppm, cpu->steal_ppm);
+    }
+}
+
+static void put_placement(msgpack_packer *pk, const rb_row_t *row)
+{
+    const rb_row_placement_t *r = &row->placement;
+    msgpack_pack_uint32(pk, r->phase);
+    put_array(pk, r->nplaces, RB_MAX_WORKERS);
+    for (size_t i = 0; i < r->nplaces; i++) {
+        const rb_worker_place_t *p = &r->places[i];
+        msgpack_pack_array(pk, 9);
+        PUT_U64S(pk, p->job, p->target, p->drive, p->worker, p->how, p->ncpus);
+        msgpack_pack_int32(pk, p->cpu);
+        msgpack_pack_int32(pk, p->node);
+        msgpack_pack_int32(pk, p->drive_node);
+    }
+}
+
 /* ---------------------------------------------------------------- the coordinator's own */
 
 static void put_run(msgpack_packer *pk, const rb_row_t *row)
@@ -236,6 +265,8 @@ rb_bytes_t rb_row_pack(const rb_row_t *row)
         [RB_ROW_EVENT] = put_event,
         [RB_ROW_DRIVES] = put_drives,
         [RB_ROW_LAYOUT] = put_layout,
+        [RB_ROW_CPU] = put_cpu,
+        [RB_ROW_PLACEMENT] = put_placement,
         [RB_ROW_RUN] = put_run,
         [RB_ROW_HOST] = put_host,
         [RB_ROW_CLOCK] = put_clock,

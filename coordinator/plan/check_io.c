@@ -85,11 +85,17 @@ static int batch(const rb_scope_t *s)
 
 static int cpus(const rb_scope_t *s)
 {
+    const char *cpus = s->job->cpus_allowed;
     rb_cpu_list_t list;
     rb_err_t err;
-    if (!s->job->cpus_allowed || rb_cpu_list_parse(s->job->cpus_allowed, &list, &err) == 0)
+    bool is_word = cpus && (strcmp(cpus, "auto") == 0 || strcmp(cpus, "any") == 0);
+    if (s->job->has_cpus_allowed_policy && (!cpus || is_word))
+        return rb_rule_fail(s, "cpus_allowed_policy",
+                            "cpus_allowed_policy is about a list of CPUs; write cpus_allowed: "
+                            "0-3,8 beside it, or leave it out");
+    if (!cpus || is_word || rb_cpu_list_parse(cpus, &list, &err) == 0)
         return 0;
-    return rb_rule_fail(s, "cpus_allowed", "cpus_allowed: %s", err.text);
+    return rb_rule_fail(s, "cpus_allowed", "cpus_allowed: %s; or auto, or any", err.text);
 }
 
 /* ---- when ---- */

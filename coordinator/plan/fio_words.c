@@ -5,7 +5,7 @@
     "1GiB}}, and target: t in the job"
 #define PHASES "jobs of a phase run together, and phases one after the other: add a phase"
 #define ENGINE "write io_uring, or sync for one operation at a time"
-#define NUMA   "write cpus_allowed: memory is taken where the worker runs"
+#define NUMA   "write cpus_allowed: auto, or a list; memory is taken where the worker runs"
 
 static const struct {
     const char *word, *sentence;

@@ -14,6 +14,8 @@ void rb_json_set(json_t *object, const char *key, json_t *value);
 json_t *rb_json_stats(const rb_stats_t *stats);
 json_t *rb_json_named(const rb_named_stats_t *list, size_t n);
 json_t *rb_json_event(const rb_result_event_t *event);
+/* Sets cpu, client_bound and placement of a host, where they were told. */
+void rb_json_set_cpu(json_t *object, const rb_result_host_t *host);
 /* A phase; a prepare has neither interval, start nor series. */
 json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase);
 json_t *rb_json_prepare(const rb_result_phase_t *phase);

@@ -31,6 +31,7 @@ static json_t *hosts_json(const rb_result_phase_t *phase)
         json_object_set_new(o, "total", rb_json_stats(&h->total));
         json_object_set_new(o, "jobs", rb_json_named(h->jobs, h->njobs));
         json_object_set_new(o, "targets", targets_json(h));
+        rb_json_set_cpu(o, h);
         rb_json_set(hosts, h->name, o);
     }
     return hosts;
@@ -122,6 +123,8 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
         json_object_set_new(o, "to_last", to_last_json(phase));
     if (phase->has_little)
         json_object_set_new(o, "little", json_real(phase->little));
+    if (phase->little_verdict != NULL)
+        json_object_set_new(o, "little_verdict", json_string(phase->little_verdict));
     json_object_set_new(o, "series", rb_json_series(result, phase));
     return o;
 }

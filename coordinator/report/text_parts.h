@@ -14,6 +14,8 @@ typedef struct {
 
 void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase);
 void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase);
+/* Where the workers ran, how busy the CPUs were, why the tool was the limit. */
+void rb_text_cpu(rb_text_t *text, const rb_result_phase_t *phase);
 /* The kernel's count of sectors against ours. */
 void rb_text_witness(rb_text_t *text, const rb_result_phase_t *phase);
 

@@ -134,6 +134,8 @@ static void put_workers(const rb_text_t *text, const rb_result_phase_t *p)
     }
     if (p->has_little) {
         fprintf(text->out, "%sLittle's law X R / N = %.3f", lead, p->little);
+        if (p->little_verdict != NULL && strcmp(p->little_verdict, "ok") != 0)
+            fprintf(text->out, " (%s)", p->little_verdict);
         lead = "; ";
     }
     fputs(lead[0] == ';' ? "\n" : "", text->out);
@@ -235,6 +237,7 @@ void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)
     if (phase->seconds > 0)
         put_table(text, phase);
     put_facts(text, phase);
+    rb_text_cpu(text, phase);
     if (phase->seconds > 0)
         rb_text_hosts(text, phase);
     rb_text_witness(text, phase);

@@ -159,7 +159,7 @@ typedef struct {
     bool done; /* a worker of the host has finished */
     const uint64_t *values_ns;
     size_t n;
-    uint64_t inflight;
+    uint64_t inflight, errors;
 } feed_window_t;
 
 static inline void feed_window(feed_t *feed, uint32_t host, feed_window_t w)
@@ -171,6 +171,7 @@ static inline void feed_window(feed_t *feed, uint32_t host, feed_window_t w)
                       .op = RB_OP_READ,
                       .ops = w.n,
                       .bytes = w.n * 4096,
+                      .errors = w.errors,
                       .inflight = w.inflight,
                       .service = sparse_of(w.values_ns, w.n),
                       .response = sparse_of(twice, w.n)};

@@ -31,14 +31,20 @@ static rb_drive_ref_t refs[] = {
     {RB_MAX_TARGETS - 1, RB_MAX_DRIVES - 1, (char *)"/dev/nvme0n1", UINT64_MAX},
     {0, 1, (char *)"/data/rackbench.h.s.0", 0},
 };
+static rb_cpu_share_t cpus[] = {{1023, true, 1000000, 1000000, 1000000}, {0, false, 0, 0, 1}};
+static rb_worker_place_t places[] = {
+    {RB_MAX_JOBS - 1, RB_MAX_TARGETS - 1, RB_MAX_DRIVES - 1, RB_MAX_WORKERS - 1, RB_PLACE_SPLIT, 1,
+     1023, 4095, 4095},
+    {0, 0, 0, 0, RB_PLACE_ANY, 1024, -1, -1, -1},
+};
 static uint32_t hosts[] = {1, RB_MAX_HOSTS};
 static uint64_t bounds[] = {0, UINT64_MAX};
 
 /* One row of every kind; what it points to is static. */
 static const rb_row_kind_t kinds[] = {
-    RB_ROW_WINDOW, RB_ROW_WORKER,  RB_ROW_KERNEL,   RB_ROW_EVENT, RB_ROW_DRIVES,
-    RB_ROW_LAYOUT, RB_ROW_RUN,     RB_ROW_HOST,     RB_ROW_CLOCK, RB_ROW_PHASE_START,
-    RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END};
+    RB_ROW_WINDOW, RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT, RB_ROW_DRIVES,
+    RB_ROW_LAYOUT, RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK, RB_ROW_PHASE_START,
+    RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,   RB_ROW_PLACEMENT};
 
 static void fill_agent_row(rb_row_t *row)
 {
@@ -76,6 +82,10 @@ static void fill_agent_row(rb_row_t *row)
         row->drives = (rb_row_drives_t){LAST, 2, refs};
     } else if (row->kind == RB_ROW_LAYOUT) {
         row->layout = (rb_row_layout_t){LAST, T, D, true, UINT64_MAX, UINT64_MAX, 77, hist};
+    } else if (row->kind == RB_ROW_CPU) {
+        row->cpu = (rb_row_cpu_t){LAST, UINT64_MAX, UINT64_MAX, 2, cpus};
+    } else if (row->kind == RB_ROW_PLACEMENT) {
+        row->placement = (rb_row_placement_t){LAST, 2, places};
     }
 }
 

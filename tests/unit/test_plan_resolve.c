@@ -156,7 +156,8 @@ static void test_unset(void **state)
         "phases: [{destructive: true, jobs: [{rw: randrw, rwmixtrim: 10, fsync: 8, "
         "random_distribution: \"zipf:1.2\", ioengine: io_uring_cmd, hipri: true, "
         "iomem: mmaphuge, fallback: allow, continue_on_error: all, cpus_allowed: \"0-3,8\", "
-        "rate: 1GiB, rate_scope: host, rate_process: poisson, blockalign: 8k}]}]\n");
+        "cpus_allowed_policy: split, rate: 1GiB, rate_scope: host, rate_process: poisson, "
+        "blockalign: 8k}]}]\n");
 }
 
 static void test_presets(void **state)

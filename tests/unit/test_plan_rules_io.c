@@ -106,7 +106,15 @@ static const bad_plan_t io[] = {
     {JOB("iodepth_batch_complete_min: 0"),
      "p.yaml:5:10: iodepth_batch_complete_min: 0 is out of range; 1 to 4096 is right"},
     {JOB("cpus_allowed: 3-"), "p.yaml:5:10: cpus_allowed: \"\" is not the number of a CPU: write "
-                              "them as in 0-3,8"},
+                              "them as in 0-3,8; or auto, or any"},
+    {JOB("cpus_allowed: near"), "p.yaml:5:10: cpus_allowed: \"near\" is not the number of a CPU: "
+                                "write them as in 0-3,8; or auto, or any"},
+    {JOB("cpus_allowed: auto, cpus_allowed_policy: split"),
+     "p.yaml:5:30: cpus_allowed_policy is about a list of CPUs; write cpus_allowed: 0-3,8 beside "
+     "it, or leave it out"},
+    {JOB("cpus_allowed_policy: shared"),
+     "p.yaml:5:10: cpus_allowed_policy is about a list of CPUs; write cpus_allowed: 0-3,8 beside "
+     "it, or leave it out"},
     {JOB("rate: 1m, rate_iops: 5"), "p.yaml:5:10: rate and rate_iops exclude each other; keep one"},
     {JOB("rate: 0"), "p.yaml:5:10: rate: 0B is out of range; at least 1B is right"},
     {JOB("rate: 1m, bssplit: 4k/50:8k/50"),
@@ -254,6 +262,9 @@ static const char *const good[] = {
     JOB("sqthread_poll: true, iodepth: 4, iodepth_batch_complete_min: 4, iomem: mmaphuge"),
     JOB("ioengine: sync, sqthread_poll: false, direct: false"),
     JOB("cpus_allowed: \"0-3,8\", continue_on_error: read, fallback: allow"),
+    JOB("cpus_allowed: auto"),
+    JOB("cpus_allowed: any"),
+    JOB("cpus_allowed: 0-3, cpus_allowed_policy: split"),
     JOB("rate: 100MB, rate_scope: cluster, rate_process: poisson"),
     JOB("rate_iops: 5, rate_scope: drive"),
     JOB("thinktime: 0, rate_iops: 5"),
