@@ -76,7 +76,7 @@ typedef struct {
     double busy, busy_max, softirq_max, steal; /* mean, of the busiest, of one CPU, mean */
     uint32_t busy_max_cpu, softirq_max_cpu;
     size_t worker_cpus;     /* that workers may run on */
-    double worker_busy_min; /* of the least busy of them, steal included */
+    double worker_busy_min; /* of the least busy of them, steal included; 0: there are none */
     double agent, others;   /* CPUs' worth: all threads of the agent; of these not its workers */
 } rb_result_cpu_t;
 

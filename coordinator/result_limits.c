@@ -64,7 +64,7 @@ static unsigned limits_of(const rb_member_t *m, const rb_result_cpu_t *cpu)
     }
     if (cpu->softirq_max > SATURATED)
         limits |= RB_LIMIT_SOFTIRQ;
-    if (cpu->worker_cpus > 0 && cpu->worker_busy_min > SATURATED)
+    if (cpu->worker_busy_min > SATURATED)
         limits |= RB_LIMIT_CPUS;
     return limits;
 }

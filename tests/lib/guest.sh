@@ -4,19 +4,22 @@
 #
 #     guest_drive 64              # MiB; the first is /dev/nvme0n1, the next /dev/nvme0n2
 #     guest_module null_blk       # can be loaded there (modprobe)
+#     guest_numa                  # two NUMA nodes of two CPUs each, all drives at node 1
 #     guest_program mdadm         # beside bash, busybox, jq, rackbench and rackbench-agent
 #     guest_enter
 #
 # Outside, guest_enter boots the machine, which runs the same test, and ends with the test's status.
 # Inside it returns, and what follows is an ordinary test (check.sh; not devices.sh, not netns.sh).
 #
-# The machine is emulated in software: for function, not for speed. It has one core and 512 MiB; to
-# boot and end it takes about 10 s. Its kernel lies in build/guest (deploy/packages.sh --test).
+# The machine is emulated in software: for function, not for speed. It has one core (four with
+# guest_numa) and 512 MiB; to boot and end it takes about 10 s. Its kernel lies in build/guest (deploy/packages.sh --test).
 
 GUEST_FILES="$ROOT/build/guest"
 GUEST_TREE="$TMP/guest"
 GUEST_LIMIT_S=240
 GUEST_DRIVES=()
+GUEST_MACHINE=(-smp 1)
+GUEST_SLOT=
 
 guest_is_inside()
 {
@@ -29,6 +32,18 @@ guest_drive()
     local image=$TMP/drive.${#GUEST_DRIVES[@]}
     truncate -s "$1M" "$image"
     GUEST_DRIVES+=("$image")
+}
+
+# A root of PCI says which node it is at; it wants a machine that is younger than the default.
+guest_numa()
+{
+    ! guest_is_inside || return 0
+    local half=memory-backend-ram,size=256M
+    GUEST_MACHINE=(-machine q35 -smp 4 -object "$half,id=m0" -object "$half,id=m1"
+        -numa node,nodeid=0,cpus=0-1,memdev=m0 -numa node,nodeid=1,cpus=2-3,memdev=m1
+        -device pxb-pcie,id=far,bus_nr=128,bus=pcie.0,numa_node=1
+        -device pcie-root-port,id=far1,bus=far,chassis=1)
+    GUEST_SLOT=,bus=far1
 }
 
 # guest_module NAME...: with what they depend on.
@@ -128,10 +143,10 @@ guest_boot()
         drives+=(-device "nvme-ns,drive=d$i,bus=nvme,nsid=$((i + 1))")
     done
     timeout --kill-after=5 "$GUEST_LIMIT_S" qemu-system-x86_64 -accel tcg,thread=multi -cpu max \
-        -m 512 -smp 1 -nodefaults -no-user-config -display none -serial stdio -no-reboot \
+        -m 512 "${GUEST_MACHINE[@]}" -nodefaults -no-user-config -display none -serial stdio -no-reboot \
         -kernel "$(echo "$GUEST_FILES"/boot/vmlinuz-*)" -initrd "$TMP/initrd" \
         -append "console=ttyS0 panic=-1 quiet nvme.poll_queues=1 nvme_core.io_timeout=3" \
-        -device nvme,id=nvme,serial=rackbench-guest "${drives[@]}" </dev/null &
+        -device "nvme,id=nvme,serial=rackbench-guest$GUEST_SLOT" "${drives[@]}" </dev/null &
     at_exit guest_end $!
     wait $! || true
 }
