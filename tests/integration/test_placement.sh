@@ -46,10 +46,10 @@ bound()
 {
     local pid
     rm -rf "$TMP/run"
-    rackbench run "$TMP/plan.yaml" --local 1 --quiet --output "$TMP/run" >"$TMP/out" 2>&1 &
+    rackbench run "$TMP/plan.yaml" --local 1 --output "$TMP/run" >"$TMP/out" 2>&1 &
     pid=$!
-    wait_for 10 has_workers "$pid" "$1"
-    sleep 1
+    wait_for 10 grep -q ' running ' "$TMP/out"
+    check "there are $1 workers" has_workers "$pid" "$1"
     allowed_to "$pid" | sort -n >"$TMP/allowed"
     wait "$pid" || fail "rackbench: $(cat "$TMP/out")"
 }
@@ -100,6 +100,12 @@ host ".client_bound == [\"cpus\"] and .total.cpu_share < 0.9 and .cpu.worker_cpu
 host ".cpu.seconds > 2.3 and .cpu.seconds < 2.9"
 host "(.total.cpu_share * $((2 * ncpus))) as \$used | .cpu.agent > 0.9 * \$used and .cpu.agent < \$used + 0.2"
 check "the text says why" grep -q "client bound: local1, all $ncpus CPUs" "$TMP/out"
+
+zram=$(zram_make 64)
+plan "iodepth: 16, bs: 64k" "{devices: [$zram]}"
+measure
+check_json "$TMP/run/result.json" '.phases[0].marks | contains(["iowq"])'
+host '.cpu.other_threads > 0.3 * .total.cpu_share' # the io-wq threads that do its work
 
 # idle_on CPU: prints its idle ticks so far.
 idle_on()
