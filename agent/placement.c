@@ -10,8 +10,10 @@ typedef struct {
     const rb_topology_t *t;
     uint32_t cpu_load[RB_MAX_CPUS];  /* workers bound to it alone; by index in the topology */
     uint32_t core_load[RB_MAX_CPUS]; /* by core */
-    bool listed[RB_MAX_CPUS];        /* a job's list shares it out */
-    uint16_t main_core;              /* UINT16_MAX: not known */
+    uint32_t node_load[RB_MAX_CPUS]; /* by the index of the node's first CPU, as node_at has it */
+    uint16_t node_at[RB_MAX_CPUS];
+    bool listed[RB_MAX_CPUS]; /* a job's list shares it out */
+    uint16_t main_core;       /* UINT16_MAX: not known */
 } plan_t;
 
 /* ---- what comes out ---- */
@@ -52,6 +54,7 @@ static void place_one(plan_t *p, const rb_place_want_t *want, size_t at, rb_plac
     const rb_topology_cpu_t *c = &p->t->cpus[at];
     p->cpu_load[at]++;
     p->core_load[c->core]++;
+    p->node_load[p->node_at[at]]++;
     CPU_ZERO(&place->cpus);
     CPU_SET(c->cpu, &place->cpus);
     finish(p->t, how, want->node, place);
@@ -99,14 +102,6 @@ static int place_listed(plan_t *p, const rb_place_want_t *want, rb_place_t *plac
 
 /* ---- auto ---- */
 
-static uint32_t node_load(const plan_t *p, int16_t node)
-{
-    uint32_t load = 0;
-    for (size_t i = 0; i < p->t->ncpus; i++)
-        load += p->t->cpus[i].node == node ? p->cpu_load[i] : 0;
-    return load;
-}
-
 /* What speaks against a CPU, the weightiest first. Without a known node the nodes share out. */
 enum { NOBJECTIONS = 6 };
 static void object(const plan_t *p, const rb_place_want_t *want, size_t at, uint32_t *ret)
@@ -117,7 +112,7 @@ static void object(const plan_t *p, const rb_place_want_t *want, size_t at, uint
     ret[1] = p->listed[at];
     ret[2] = elsewhere;
     ret[3] = p->core_load[c->core];
-    ret[4] = want->node < 0 ? node_load(p, c->node) : 0;
+    ret[4] = want->node < 0 ? p->node_load[p->node_at[at]] : 0;
     ret[5] = c->core == p->main_core;
 }
 
@@ -220,12 +215,22 @@ static void place_near(const plan_t *p, const rb_place_want_t *want, rb_place_t 
 
 /* ---- all ---- */
 
+static uint16_t first_of_node(const rb_topology_t *t, int16_t node)
+{
+    uint16_t at = 0;
+    while (t->cpus[at].node != node)
+        at++;
+    return at;
+}
+
 static void begin(plan_t *p, const rb_placement_opts_t *opts)
 {
     *p = (plan_t){.o = opts, .t = opts->topology, .main_core = UINT16_MAX};
-    for (size_t i = 0; i < p->t->ncpus; i++)
+    for (size_t i = 0; i < p->t->ncpus; i++) {
+        p->node_at[i] = first_of_node(p->t, p->t->cpus[i].node);
         if ((int32_t)p->t->cpus[i].cpu == opts->main_cpu)
             p->main_core = p->t->cpus[i].core;
+    }
 }
 
 /* What leaves no choice goes first. */

@@ -40,7 +40,7 @@ run_errors()
 check_undisturbed()
 {
     check_json "$1" '.run.status == "done" and
-        ([.events[].kind] - ["max_skew", "common_share"] == [])'
+        ([.events[].kind] - ["max_skew", "common_share", "steal"] == [])'
 }
 
 # small_disk SIZE: prints a directory with so much room.

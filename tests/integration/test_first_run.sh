@@ -59,7 +59,7 @@ test_quick()
     check "no control characters where no terminal is" \
         [ -z "$(grep -l -P '[\x00-\x08\x0b-\x1f]' "$TMP/out" "$TMP/err")" ]
     check_json "$run/result.json" '.run.name == "quick" and .run.status == "done" and
-        .run.marks == [] and ([.events[].kind] - ["max_skew", "common_share"] == [])'
+        .run.marks == [] and ([.events[].kind] - ["max_skew", "common_share", "steal"] == [])'
     check_json "$run/result.json" '.phases[0] | .seconds == 2 and (.hosts | length) == 4 and
         .cluster.read.ops > 100 and .cluster.write.ops > 50 and .cluster.read.errors == 0'
     # 70 % reads; four workers make thousands of operations of it.

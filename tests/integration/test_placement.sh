@@ -30,10 +30,10 @@ measure()
 # Prints what the kernel lets each worker's thread of the agents of coordinator PID run on.
 allowed_to()
 {
-    local task
-    for task in $(pgrep -P "$1" | sed 's|.*|/proc/&/task/*|'); do
-        ! grep -q '^w0' "$task/comm" || sed -n 's/^Cpus_allowed_list:\s*//p' "$task/status"
-    done 2>/dev/null
+    local tasks
+    mapfile -t tasks < <(pgrep -P "$1" | sed 's|.*|/proc/&/task|' |
+        xargs -I{} grep -rls '^w0' --include=comm {} | sed 's|/comm$|/status|')
+    [ ${#tasks[@]} = 0 ] || sed -n 's/^Cpus_allowed_list:\s*//p' "${tasks[@]}"
 }
 
 has_workers()
@@ -46,10 +46,10 @@ bound()
 {
     local pid
     rm -rf "$TMP/run"
-    rackbench run "$TMP/plan.yaml" --local 1 --output "$TMP/run" >"$TMP/out" 2>&1 &
+    rackbench run "$TMP/plan.yaml" --local 1 --quiet --output "$TMP/run" >"$TMP/out" 2>&1 &
     pid=$!
-    wait_for 10 grep -q ' running ' "$TMP/out"
-    check "there are $1 workers" has_workers "$pid" "$1"
+    wait_for 10 has_workers "$pid" "$1"
+    sleep 0.5 # a thread binds itself first thing
     allowed_to "$pid" | sort -n >"$TMP/allowed"
     wait "$pid" || fail "rackbench: $(cat "$TMP/out")"
 }

@@ -40,9 +40,9 @@ guest_numa()
     ! guest_is_inside || return 0
     local half=memory-backend-ram,size=256M
     GUEST_MACHINE=(-machine q35 -smp 4 -object "$half,id=m0" -object "$half,id=m1"
-        -numa node,nodeid=0,cpus=0-1,memdev=m0 -numa node,nodeid=1,cpus=2-3,memdev=m1
-        -device pxb-pcie,id=far,bus_nr=128,bus=pcie.0,numa_node=1
-        -device pcie-root-port,id=far1,bus=far,chassis=1)
+        -numa "node,nodeid=0,cpus=0-1,memdev=m0" -numa "node,nodeid=1,cpus=2-3,memdev=m1"
+        -device "pxb-pcie,id=far,bus_nr=128,bus=pcie.0,numa_node=1"
+        -device "pcie-root-port,id=far1,bus=far,chassis=1")
     GUEST_SLOT=,bus=far1
 }
 
