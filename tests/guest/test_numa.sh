@@ -32,7 +32,8 @@ buffers()
 placed()
 {
     local pid tasks
-    plan "$1" "rw: randread, bs: 64k, iodepth: 128, rate_iops: 50, runtime: 5s, $3" "destructive: false"
+    plan "$1" "rw: randread, bs: 64k, iodepth: 128, rate_iops: 50, runtime: 5s, $3" \
+        "destructive: false"
     rm -rf "$TMP/run"
     local_run run --output "$TMP/run" >"$TMP/out" 2>&1 &
     pid=$!
@@ -42,7 +43,8 @@ placed()
     CPUS=$(sed -n 's/^Cpus_allowed_list:\s*//p' "${tasks[@]/%//status}" | sort | tr '\n' ' ')
     MEMORY=$(buffers || true)
     wait "$pid" || fail "rackbench: $(cat "$TMP/out")"
-    PLACEMENT=$(jq -c '.phases[0].hosts.local1.placement | map(del(.job, .drive))' "$TMP/run/result.json")
+    PLACEMENT=$(jq -c '.phases[0].hosts.local1.placement | map(del(.job, .drive))' \
+        "$TMP/run/result.json")
 }
 
 is()
@@ -54,7 +56,8 @@ is "the drive is at node" "$(cat /sys/block/nvme0n1/device/numa_node)" 1
 
 placed /dev/nvme0n1 1 "numjobs: 1"
 is "by default on the node's CPUs" "$CPUS" "2-3 "
-is "and said so" "$PLACEMENT" '[{"worker":0,"workers":1,"how":"near","cpus":2,"node":1,"drive_node":1}]'
+is "and said so" "$PLACEMENT" \
+    '[{"worker":0,"workers":1,"how":"near","cpus":2,"node":1,"drive_node":1}]'
 check "its memory is of the node: $MEMORY" grep -qE ' prefer[^ ]*:1 .* N1=[2-9]...' <<<"$MEMORY"
 
 placed /dev/nvme0n1 2 "numjobs: 2, cpus_allowed: auto"
@@ -67,5 +70,6 @@ placed /dev/loop0 3 "numjobs: 3, cpus_allowed: auto"
 is "a loop device is where its drive is; what does not fit goes elsewhere" \
     "$(jq -c '[.[] | [.workers, .node, .drive_node]]' <<<"$PLACEMENT")" "[[2,1,1],[1,0,1]]"
 check_json "$TMP/run/result.json" '[.events[] | select(.kind == "placement").text] ==
-    ["cpus_allowed: auto: 1 of 3 workers are not on their drive'"'"'s NUMA node, whose CPUs are all taken or not allowed"]'
+    ["cpus_allowed: auto: 1 of 3 workers are not on their drive\u0027s NUMA node, whose CPUs " +
+     "are all taken or not allowed"]'
 losetup -d /dev/loop0

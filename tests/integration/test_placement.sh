@@ -75,9 +75,11 @@ check "more workers than CPUs are not bound" \
     [ "$(sort -u "$TMP/allowed")" = "$(sed -n 's/^Cpus_allowed_list:\s*//p' /proc/self/status)" ]
 host ".placement[0] | .how == \"any\" and .cpus == $ncpus and (has(\"cpu\") | not)"
 check_json "$TMP/run/result.json" "[.events[] | select(.kind == \"placement\") | .text] ==
-    [\"cpus_allowed: auto: $((ncpus + 1)) workers are more than the $ncpus CPUs that this agent may use: they share them, none is bound\"]"
+    [\"cpus_allowed: auto: $((ncpus + 1)) workers are more than the $ncpus CPUs that \" +
+     \"this agent may use: they share them, none is bound\"]"
 
-plan "numjobs: 3, cpus_allowed: \"$first,$second\", cpus_allowed_policy: split, direct: false, rate_iops: 100"
+plan "numjobs: 3, cpus_allowed: \"$first,$second\", cpus_allowed_policy: split, direct: false,
+    rate_iops: 100"
 bound 3
 check "a list is split in turn" \
     [ "$(cat "$TMP/allowed")" = "$(printf '%s\n' "$first" "$first" "$second" | sort -n)" ]
@@ -85,11 +87,12 @@ host ".placement[0] | .how == \"split\" and .cpu == [$first, $second, $first]"
 
 plan "numjobs: 2, cpus_allowed: auto, direct: false, rate_iops: 100"
 measure taskset -c "$second"
-host '.placement[0].how == "any" and .placement[0].cpus == 1 and .placement[0].cpu == ['"$second,$second"']'
+host ".placement[0] | .how == \"any\" and .cpus == 1 and .cpu == [$second, $second]"
 
 plan "cpus_allowed: \"$first\", direct: false, rate_iops: 100"
-expect_exit 1 taskset -c "$second" rackbench run "$TMP/plan.yaml" --local 1 --quiet --output "$TMP/none"
-expect_match "job 'j0': cpus_allowed: $first: this agent may use none of them, only $second" "$OUTPUT"
+expect_exit 1 taskset -c "$second" rackbench run "$TMP/plan.yaml" --local 1 --quiet \
+    --output "$TMP/none"
+expect_match "'j0': cpus_allowed: $first: this agent may use none of them, only $second" "$OUTPUT"
 
 # ---- whose limit ----
 
@@ -98,7 +101,8 @@ measure
 check_json "$TMP/run/result.json" '.phases[0].marks | contains(["client_bound"])'
 host ".client_bound == [\"cpus\"] and .total.cpu_share < 0.9 and .cpu.worker_cpus == $ncpus"
 host ".cpu.seconds > 2.3 and .cpu.seconds < 2.9"
-host "(.total.cpu_share * $((2 * ncpus))) as \$used | .cpu.agent > 0.9 * \$used and .cpu.agent < \$used + 0.2"
+host "(.total.cpu_share * $((2 * ncpus))) as \$used |
+    .cpu.agent > 0.9 * \$used and .cpu.agent < \$used + 0.2"
 check "the text says why" grep -q "client bound: local1, all $ncpus CPUs" "$TMP/out"
 
 zram=$(zram_make 64)
@@ -134,4 +138,5 @@ spinner=$!
 at_exit kill "$spinner"
 measure throttle_exec "$group"
 host '.client_bound == ["cpus"] and .total.cpu_share < 0.2'
-check_json "$TMP/run/result.json" '.phases[0] | .marks == ["client_bound"] and .little_verdict == "ok"'
+check_json "$TMP/run/result.json" '.phases[0] |
+    .marks == ["client_bound"] and .little_verdict == "ok"'

@@ -12,7 +12,8 @@
 # Inside it returns, and what follows is an ordinary test (check.sh; not devices.sh, not netns.sh).
 #
 # The machine is emulated in software: for function, not for speed. It has one core (four with
-# guest_numa) and 512 MiB; to boot and end it takes about 10 s. Its kernel lies in build/guest (deploy/packages.sh --test).
+# guest_numa) and 512 MiB; to boot and end it takes about 10 s. Its kernel lies in build/guest
+# (deploy/packages.sh --test).
 
 GUEST_FILES="$ROOT/build/guest"
 GUEST_TREE="$TMP/guest"
