@@ -22,6 +22,13 @@ typedef struct {
 } header_t;
 _Static_assert(sizeof(header_t) == RB_VERIFY_HEADER, "the header has no padding");
 
+/* As far as the verdict goes, this is data. */
+typedef struct {
+    uint32_t phase, job, worker, order;
+    uint64_t period, seed;
+} writer_t;
+_Static_assert(sizeof(writer_t) == RB_VERIFY_WRITER, "nor has this");
+
 const char *const rb_verdict_names[RB_VERIFY_VERDICTS] = {
     [RB_VERIFY_OK] = "ok",
     [RB_VERIFY_CORRUPT] = "corrupt",
@@ -95,8 +102,11 @@ void rb_verify_stamp(const rb_verify_t *v, void *buffer, size_t size_bytes,
 {
     check_sizes(v, size_bytes);
     header_t header = {0, MAGIC, RB_VERIFY_VERSION, v->run, 0, place->sequence, v->interval_bytes};
+    const rb_verify_writer_t *w = &v->writer;
+    writer_t writer = {w->phase, w->job, w->worker, w->order.kind, w->order.period, w->order.seed};
     for (size_t at = 0; at < size_bytes; at += v->interval_bytes) {
         header.offset_bytes = place->offset_bytes + at;
+        memcpy((uint8_t *)buffer + at + sizeof(header), &writer, sizeof(writer));
         stamp((uint8_t *)buffer + at, &header);
     }
 }
@@ -184,6 +194,13 @@ static rb_verdict_t judge_damaged(const uint8_t *block, rb_verify_found_t *f, ui
     return find_bad_sectors(block, f) ? RB_VERIFY_TORN : RB_VERIFY_CORRUPT;
 }
 
+static rb_verify_writer_t writer_of(const uint8_t *block)
+{
+    writer_t w;
+    memcpy(&w, block + sizeof(header_t), sizeof(w));
+    return (rb_verify_writer_t){w.phase, w.job, w.worker, {w.order, w.period, w.seed}};
+}
+
 /* Of a block that matches its hash; if it is of another length nobody can tell, and the header is
  * taken by its word. */
 static rb_verdict_t judge_header(const rb_verify_found_t *f, uint64_t run)
@@ -192,7 +209,8 @@ static rb_verdict_t judge_header(const rb_verify_found_t *f, uint64_t run)
         return RB_VERIFY_FOREIGN;
     if (f->offset_bytes != f->expected.offset_bytes)
         return RB_VERIFY_MISPLACED;
-    if (f->sequence < f->expected.sequence)
+    if (f->writer.phase < f->expected.phase ||
+        (f->writer.phase == f->expected.phase && f->sequence < f->expected.sequence))
         return RB_VERIFY_STALE;
     return f->header_length_bytes == f->length_bytes ? RB_VERIFY_OK : RB_VERIFY_CORRUPT;
 }
@@ -216,6 +234,7 @@ static rb_verdict_t judge(const uint8_t *block, rb_verify_found_t *f, uint64_t r
     f->header_damaged = !same_format && header_damaged(block, f, run);
     if (f->header_damaged)
         return RB_VERIFY_CORRUPT;
+    f->writer = writer_of(block);
     return header.version == RB_VERIFY_VERSION ? judge_header(f, run) : RB_VERIFY_FOREIGN;
 }
 
@@ -298,7 +317,10 @@ static void found_text(const rb_verify_found_t *f, char *buf, size_t size)
                  f->run, f->sequence);
         return;
     case RB_VERIFY_STALE:
-        snprintf(buf, size, "a block with the older sequence %" PRIu64, f->sequence);
+        snprintf(buf, size, "a block %s sequence %" PRIu64,
+                 f->writer.phase < f->expected.phase ? "of an earlier phase with"
+                                                     : "with the older",
+                 f->sequence);
         return;
     case RB_VERIFY_UNWRITTEN:
         snprintf(buf, size, "nothing that was written with verify");

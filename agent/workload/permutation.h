@@ -52,3 +52,17 @@ static inline uint64_t rb_permutation_at(const rb_permutation_t *p, uint64_t i)
     } while (i >= p->n);
     return i;
 }
+
+/* When the block comes in this pass: the inverse of rb_permutation_at. */
+static inline uint64_t rb_permutation_index(const rb_permutation_t *p, uint64_t block)
+{
+    do {
+        uint64_t left = block >> p->right_bits, right = block & p->right_mask;
+        right ^= rb_permutation_round(left, p->keys[3], p->right_bits);
+        left ^= rb_permutation_round(right, p->keys[2], p->left_bits);
+        right ^= rb_permutation_round(left, p->keys[1], p->right_bits);
+        left ^= rb_permutation_round(right, p->keys[0], p->left_bits);
+        block = left << p->right_bits | right;
+    } while (block >= p->n);
+    return block;
+}

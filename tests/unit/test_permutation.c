@@ -18,6 +18,7 @@ static void assert_covers(uint64_t n, uint64_t seed, uint64_t pass)
     for (uint64_t i = 0; i < n; i++) {
         uint64_t block = rb_permutation_at(&p, i);
         assert_true(block < n);
+        assert_int_equal(rb_permutation_index(&p, block), i);
         if (seen[block]++)
             fail_msg("n %llu pass %llu: block %llu comes twice", (unsigned long long)n,
                      (unsigned long long)pass, (unsigned long long)block);
@@ -55,6 +56,8 @@ static void test_large(void **state)
         for (uint64_t i = 0; i < PLACES; i++) {
             blocks[i] = rb_permutation_at(&p, i < PLACES / 2 ? i : sizes[s] - 1 - i);
             assert_true(blocks[i] < sizes[s]);
+            assert_true(rb_permutation_index(&p, blocks[i]) ==
+                        (i < PLACES / 2 ? i : sizes[s] - 1 - i));
         }
         qsort(blocks, PLACES, sizeof(*blocks), compare);
         for (size_t i = 1; i < PLACES; i++)

@@ -15,8 +15,8 @@ enum { BLOCK = 4096, SECTORS = BLOCK / RB_VERIFY_SECTOR };
 #define RUN    0x1234567890abcdefull
 #define OFFSET (812 * RB_GIB)
 
-static const rb_verify_t verify = {RUN, BLOCK};
-static const rb_verify_place_t place = {OFFSET, 7};
+static const rb_verify_t verify = {.run = RUN, .interval_bytes = BLOCK};
+static const rb_verify_place_t place = {.offset_bytes = OFFSET, .sequence = 7};
 
 static void fill(uint8_t *block, size_t size_bytes, uint64_t seed)
 {
@@ -29,9 +29,9 @@ static void fill(uint8_t *block, size_t size_bytes, uint64_t seed)
 /* The block as a write of that run, place and sequence leaves it. */
 static void written(uint8_t *block, uint64_t run, uint64_t offset_bytes, uint64_t sequence)
 {
-    rb_verify_t v = {run, BLOCK};
+    rb_verify_t v = {.run = run, .interval_bytes = BLOCK};
     fill(block, BLOCK, offset_bytes + sequence);
-    rb_verify_stamp(&v, block, BLOCK, &(rb_verify_place_t){offset_bytes, sequence});
+    rb_verify_stamp(&v, block, BLOCK, &(rb_verify_place_t){offset_bytes, sequence, 0});
 }
 
 static rb_verify_found_t check(const uint8_t *block)
@@ -54,7 +54,7 @@ static void test_what_was_written_is_ok(void **state)
     static const uint64_t intervals[] = {512, 1024, 4096, 12 * 1024, 96 * 1024};
     static uint8_t buffer[96 * 1024];
     for (size_t i = 0; i < RB_LEN(intervals); i++) {
-        rb_verify_t v = {RUN, intervals[i]};
+        rb_verify_t v = {.run = RUN, .interval_bytes = intervals[i]};
         for (size_t size = intervals[i]; size <= sizeof(buffer); size += intervals[i]) {
             fill(buffer, size, size);
             rb_verify_stamp(&v, buffer, size, &place);
@@ -81,7 +81,7 @@ static void test_every_flipped_bit_is_corrupt(void **state)
     static const size_t sizes[] = {512, 1024, 2048};
     uint8_t block[2048];
     for (size_t s = 0; s < RB_LEN(sizes); s++) {
-        rb_verify_t v = {RUN, sizes[s]};
+        rb_verify_t v = {.run = RUN, .interval_bytes = sizes[s]};
         fill(block, sizes[s], 1);
         rb_verify_stamp(&v, block, sizes[s], &place);
         for (size_t bit = 0; bit < 8 * sizes[s]; bit++) {
@@ -236,7 +236,7 @@ static void test_what_nobody_stamped_is_unwritten(void **state)
     assert_int_equal(check(block).verdict, RB_VERIFY_UNWRITTEN);
     /* zeros at offset 0, where a zeroed header would name the right place */
     memset(block, 0, BLOCK);
-    rb_verify_place_t start = {0, 0};
+    rb_verify_place_t start = {0};
     assert_int_equal(rb_verify_check(&verify, block, BLOCK, &start, NULL), RB_VERIFY_UNWRITTEN);
 }
 
@@ -259,9 +259,9 @@ static void test_the_first_bad_interval_is_named(void **state)
 static rb_verdict_t check_length(uint64_t run, uint64_t length_bytes, uint64_t sequence)
 {
     uint8_t buffer[2 * BLOCK];
-    rb_verify_t v = {run, length_bytes};
+    rb_verify_t v = {.run = run, .interval_bytes = length_bytes};
     fill(buffer, sizeof(buffer), 1);
-    rb_verify_stamp(&v, buffer, sizeof(buffer), &(rb_verify_place_t){OFFSET, sequence});
+    rb_verify_stamp(&v, buffer, sizeof(buffer), &(rb_verify_place_t){OFFSET, sequence, 0});
     return rb_verify_check(&verify, buffer, BLOCK, &place, NULL);
 }
 
@@ -278,7 +278,7 @@ static void test_blocks_of_another_length(void **state)
 static void test_any_run_will_do(void **state)
 {
     (void)state;
-    static const rb_verify_t any = {RB_VERIFY_ANY_RUN, BLOCK};
+    static const rb_verify_t any = {.run = RB_VERIFY_ANY_RUN, .interval_bytes = BLOCK};
     uint8_t block[BLOCK];
     rb_verify_found_t found;
     written(block, RUN + 1, OFFSET, 7);
@@ -298,7 +298,7 @@ static void test_any_run_will_do(void **state)
     memset(block, 0, RB_VERIFY_SECTOR);
     assert_int_equal(rb_verify_check(&any, block, BLOCK, &place, NULL), RB_VERIFY_TORN);
     memset(block, 0, BLOCK);
-    rb_verify_check(&any, block, BLOCK, &(rb_verify_place_t){OFFSET, 0}, &found);
+    rb_verify_check(&any, block, BLOCK, &(rb_verify_place_t){OFFSET, 0, 0}, &found);
     assert_text(&found, "at 812 GiB (sector 1702887424): found nothing that was written with "
                         "verify");
 }
