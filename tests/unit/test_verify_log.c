@@ -1,0 +1,247 @@
+/* test_verify_log.c - a log of writes as it is read: whole, torn, damaged, or something else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "agent/verify_log.h"
+#include "tests/unit/scratch_disk.h"
+
+static char dir[64], path[96];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(dir, "/dev/shm/rb-log-XXXXXX");
+    RB_ASSERT(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof(path), "%s/log", dir);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    rb_test_remove_tree(dir);
+    return 0;
+}
+
+/* A log as it grows. */
+typedef struct {
+    uint8_t data[1 << 20];
+    size_t size, head_size;
+} text_t;
+
+static text_t text;
+
+#define RUN 77
+
+static void begin(void)
+{
+    char *drives[] = {"/dev/one", "/dev/two"};
+    rb_log_head_t head = {.run = RUN,
+                          .bs_bytes = 4096,
+                          .phase = 3,
+                          .job = 1,
+                          .run_id = "abcd1234",
+                          .ndrives = 2,
+                          .drives = drives};
+    uint8_t *data;
+    rb_err_t err;
+    assert_int_equal(rb_log_head_pack(&head, &data, &text.size, &err), 0);
+    memcpy(text.data, data, text.size);
+    text.head_size = text.size;
+    free(data);
+}
+
+static void batch(const rb_log_record_t *records, uint32_t n)
+{
+    assert_true(text.size + RB_LOG_BATCH_HEAD + n * RB_LOG_RECORD <= sizeof(text.data));
+    text.size += rb_log_batch_pack(records, n, RUN, text.size, text.data + text.size);
+}
+
+static void save(size_t size)
+{
+    FILE *f = fopen(path, "wbe");
+    assert_non_null(f);
+    assert_true(size == 0 || fwrite(text.data, size, 1, f) == 1);
+    fclose(f);
+}
+
+static rb_log_t *log_of(size_t size)
+{
+    rb_err_t err = {0};
+    save(size);
+    rb_log_t *log = rb_log_read(path, &err);
+    if (log == NULL)
+        fail_msg("%s", err.text);
+    return log;
+}
+
+static void expect_block(const rb_log_blocks_t *b, size_t i, uint64_t offset, uint64_t sequence)
+{
+    assert_true(i < b->n);
+    assert_int_equal(b->blocks[i].offset_bytes, offset);
+    assert_int_equal(b->blocks[i].sequence, sequence);
+}
+
+static void the_newest_of_each_block_is_kept(void **state)
+{
+    (void)state;
+    const rb_log_record_t first[] = {
+        {0, {8192, 5}}, {0, {0, 6}}, {1, {8192, 9}}, {0, {8192, 4}}, {0, {1ull << 40, 7}}};
+    const rb_log_record_t second[] = {{0, {8192, 8}}, {0, {0, 2}}};
+    begin();
+    batch(first, RB_LEN(first));
+    batch(second, RB_LEN(second));
+    RB_AUTO(rb_log_destroy) rb_log_t *log = log_of(text.size);
+    assert_int_equal(log->head.run, RUN);
+    assert_int_equal(log->head.bs_bytes, 4096);
+    assert_int_equal(log->head.phase, 3);
+    assert_int_equal(log->head.job, 1);
+    assert_string_equal(log->head.run_id, "abcd1234");
+    assert_int_equal(log->writes, 7);
+    assert_int_equal(log->torn_bytes, 0);
+    const rb_log_blocks_t *one = rb_log_of_drive(log, "/dev/one");
+    assert_int_equal(one->n, 3);
+    expect_block(one, 0, 0, 6);
+    expect_block(one, 1, 8192, 8);
+    expect_block(one, 2, 1ull << 40, 7);
+    assert_int_equal(rb_log_of_drive(log, "/dev/two")->n, 1);
+    expect_block(rb_log_of_drive(log, "/dev/two"), 0, 8192, 9);
+    assert_null(rb_log_of_drive(log, "/dev/on"));
+}
+
+/* Wherever a power cut ends it: whole batches, and no more. */
+static void a_torn_tail_is_left_out(void **state)
+{
+    (void)state;
+    const rb_log_record_t r[] = {{0, {0, 1}}, {0, {4096, 2}}, {1, {0, 3}}};
+    size_t ends[3];
+    begin();
+    ends[0] = text.size;
+    batch(r, 2);
+    ends[1] = text.size;
+    batch(r + 2, 1);
+    ends[2] = text.size;
+    for (size_t size = ends[0]; size <= ends[2]; size++) {
+        RB_AUTO(rb_log_destroy) rb_log_t *log = log_of(size);
+        size_t end = size >= ends[2] ? ends[2] : size >= ends[1] ? ends[1] : ends[0];
+        assert_int_equal(log->writes, end == ends[2] ? 3 : end == ends[1] ? 2 : 0);
+        assert_int_equal(log->torn_bytes, size - end);
+    }
+}
+
+static void expect_no_log(size_t size, const char *why)
+{
+    rb_err_t err = {0};
+    save(size);
+    rb_log_t *log = rb_log_read(path, &err);
+    assert_null(log);
+    assert_int_equal(err.code, RB_ERR_INPUT);
+    if (strstr(err.text, why) == NULL)
+        fail_msg("'%s' is not in '%s'", why, err.text);
+}
+
+static void a_flipped_bit_costs_its_batch_and_what_follows(void **state)
+{
+    (void)state;
+    const rb_log_record_t r[] = {{0, {0, 1}}, {0, {4096, 2}}, {1, {0, 3}}};
+    begin();
+    batch(r, 2);
+    size_t first_end = text.size;
+    batch(r + 2, 1);
+    for (size_t bit = 8 * text.head_size; bit < 8 * text.size; bit++) {
+        text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        RB_AUTO(rb_log_destroy) rb_log_t *log = log_of(text.size);
+        assert_int_equal(log->writes, bit / 8 < first_end ? 0 : 2);
+        text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    for (size_t bit = 0; bit < 8 * text.head_size; bit++) {
+        text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        expect_no_log(text.size, "is no log of writes, or its head is damaged");
+        text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    for (size_t size = 0; size < text.head_size; size++)
+        expect_no_log(size, "is no log of writes");
+}
+
+/* Whole, and where it stands it says nothing: a batch of another place, or of another run. */
+static void a_batch_belongs_to_its_place(void **state)
+{
+    (void)state;
+    const rb_log_record_t r[] = {{0, {0, 1}}, {2, {4096, 2}}};
+    begin();
+    text.size += rb_log_batch_pack(r, 1, RUN, text.size + 1, text.data + text.size);
+    rb_log_t *log = log_of(text.size);
+    assert_int_equal(log->writes, 0);
+    rb_log_destroy(&log);
+    begin();
+    text.size += rb_log_batch_pack(r, 1, RUN + 1, text.size, text.data + text.size);
+    log = log_of(text.size);
+    assert_int_equal(log->writes, 0);
+    rb_log_destroy(&log);
+    begin();
+    batch(r, 2); /* of a drive that the head does not have */
+    log = log_of(text.size);
+    assert_int_equal(log->writes, 0);
+    assert_int_equal(log->torn_bytes, text.size - text.head_size);
+    rb_log_destroy(&log);
+}
+
+/* Many writes to few blocks take few places, many blocks as many as they need. */
+static void memory_follows_the_blocks(void **state)
+{
+    (void)state;
+    static rb_log_record_t r[RB_LOG_BATCH];
+    for (uint64_t different = 100; different <= 40000; different *= 400) {
+        uint64_t sequence = 0;
+        begin();
+        for (int k = 0; k < 10; k++) {
+            for (uint32_t i = 0; i < RB_LOG_BATCH; i++, sequence++)
+                r[i] = (rb_log_record_t){0, {(sequence * 7919 % different) * 4096, sequence}};
+            batch(r, RB_LOG_BATCH);
+        }
+        RB_AUTO(rb_log_destroy) rb_log_t *log = log_of(text.size);
+        const rb_log_blocks_t *b = rb_log_of_drive(log, "/dev/one");
+        assert_int_equal(log->writes, 10 * RB_LOG_BATCH);
+        assert_int_equal(b->n, different);
+        assert_true(log->places <= RB_MAX(4096ull, different * 8 / 3));
+        for (size_t i = 0; i < b->n; i++) {
+            assert_int_equal(b->blocks[i].offset_bytes, i * 4096);
+            assert_true(b->blocks[i].sequence + different >= sequence);
+        }
+    }
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+    (void)state;
+    rb_err_t err;
+    char link[128];
+    snprintf(link, sizeof(link), "%s/link", dir);
+    begin();
+    save(text.size);
+    RB_ASSERT(symlink(path, link) == 0);
+    assert_null(rb_log_read(link, &err));
+    assert_non_null(strstr(err.text, "is a link; name the file itself"));
+    assert_null(rb_log_read(dir, &err));
+    assert_non_null(strstr(err.text, "it is no regular file"));
+    unlink(path);
+    assert_null(rb_log_read(path, &err));
+    assert_non_null(strstr(err.text, "does not exist on this host"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_newest_of_each_block_is_kept),
+        cmocka_unit_test(a_torn_tail_is_left_out),
+        cmocka_unit_test(a_flipped_bit_costs_its_batch_and_what_follows),
+        cmocka_unit_test(a_batch_belongs_to_its_place),
+        cmocka_unit_test(memory_follows_the_blocks),
+        cmocka_unit_test(what_is_no_file_is_refused),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
