@@ -7,7 +7,7 @@
 #include "agent/backend/uring.h"
 #include "agent/backend/uring_cmd.h"
 #include "agent/buffer.h"
-#include "agent/verify.h"
+#include "agent/engine_verify.h"
 #include "common/clock.h"
 #include "common/units.h"
 
@@ -119,6 +119,7 @@ static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_
     uint32_t ndrives = 0, ordinal = 0;
     for (size_t i = 0; i < e->nsubjects; i++)
         ndrives += of_target(e, &e->subjects[i], job->target);
+    rb_engine_verify_share(e, j, opts);
     for (size_t i = 0; i < e->nsubjects; i++) {
         rb_worker_subject_t *s = &e->subjects[i];
         if (!of_target(e, s, job->target))
@@ -138,6 +139,7 @@ static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_
                                       ((uint64_t)e->phase_index << 48) ^ ((uint64_t)j << 32) ^ i};
         for (; o.number < numjobs; o.number++) {
             share_rate(opts, &o, (share_t){numjobs, ndrives, ordinal});
+            rb_engine_verify_worker(e, i, ordinal, &o);
             if (add_worker(e, &o, err) < 0)
                 return -1;
         }
@@ -186,9 +188,11 @@ rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err)
     rb_crew_init(&e->crew);
     copy_subjects(e, opts);
     e->cursors = rb_calloc(e->phase->n_jobs * e->nsubjects, sizeof(*e->cursors));
+    rb_engine_verify_init(e);
     for (uint32_t j = 0; j < e->phase->n_jobs; j++)
         if (opts->jobs_here[j] && add_job(e, j, opts, err) < 0)
             return NULL;
+    rb_engine_verify_unwatch(e);
     for (size_t i = 0; i < e->nsubjects; i++)
         if (e->subjects[i].used && e->subjects[i].at.needs_layout)
             e->total_bytes += e->subjects[i].at.size_bytes;
@@ -223,6 +227,7 @@ void rb_engine_destroy(rb_engine_t **engine)
         rb_worker_destroy(&e->workers[i]);
     for (size_t i = 0; i < e->nsubjects; i++)
         rb_worker_subject_clear(&e->subjects[i]);
+    rb_engine_verify_clear(e);
     free(e->workers);
     free(e->subjects);
     free(e->cursors);
@@ -299,6 +304,7 @@ static void poll_armed(rb_engine_t *e)
     join_all(e);
     snapshot(e, SNAPSHOT_AFTER, &e->fault);
     find_fault(e);
+    rb_engine_verify_close(e);
     e->state = RB_ENGINE_DRAINED;
 }
 

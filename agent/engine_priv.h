@@ -17,6 +17,8 @@ struct rb_engine {
     rb_worker_subject_t *subjects; /* [nsubjects] */
     rb_worker_t **workers;         /* [nworkers], those of one (job, subject) side by side */
     _Atomic uint64_t *cursors;     /* [jobs x nsubjects] */
+    rb_watch_group_t *watches;     /* [jobs x nsubjects] */
+    rb_job_log_t **logs;           /* [jobs]; NULL: none */
     rb_sampler_t *sampler;
     uint64_t total_bytes; /* to lay out */
     bool told_ready, told_last;

@@ -1,7 +1,8 @@
 #include <inttypes.h>
 
 #include "agent/backend/uring.h"
-#include "agent/engine_priv.h"
+#include "agent/engine_verify.h"
+#include "common/clock.h"
 #include "common/units.h"
 
 static int64_t at_ns(const rb_engine_t *e, uint64_t local_ns)
@@ -256,12 +257,24 @@ static void emit_worker_events(const rb_engine_t *e, sink_t sink, const rb_worke
     emit_event(e, sink, at_ns(e, a->end_ns), "drain_cancelled", text);
 }
 
+typedef struct {
+    const rb_engine_t *engine;
+    sink_t sink;
+} told_t;
+
+static void emit_verify(void *ctx, const char *kind, char *text)
+{
+    const told_t *to = ctx;
+    emit_event(to->engine, to->sink, at_ns(to->engine, rb_clock_now_ns()), kind, text);
+}
+
 static void emit_last(const rb_engine_t *e, sink_t sink)
 {
     for (size_t i = 0; i < e->nworkers; i++) {
         emit_worker(e, sink, e->workers[i]);
         emit_worker_events(e, sink, e->workers[i]);
     }
+    rb_engine_verify_tell(e, emit_verify, &(told_t){e, sink});
     for (size_t i = 0; i < e->nsubjects; i++)
         if (rb_worker_subject_counted(&e->subjects[i]))
             emit_kernel(e, sink, &e->subjects[i]);

@@ -34,7 +34,8 @@ static bool is_allowed(const char *resolved, const rb_allowances_t *allowances)
     return false;
 }
 
-static int check_directory(const char *directory, const rb_allowances_t *allowances, rb_err_t *err)
+int rb_file_directory_check(const char *directory, const char *key,
+                            const rb_allowances_t *allowances, rb_err_t *err)
 {
     char resolved[PATH_MAX];
     struct stat st;
@@ -43,11 +44,10 @@ static int check_directory(const char *directory, const rb_allowances_t *allowan
                    ? rb_err_errno(err, errno, "directory %s", directory)
                    : rb_err_set(err, RB_ERR_INPUT,
                                 "directory %s does not exist on this host; create it or change "
-                                "`directory`",
-                                directory);
+                                "`%s`",
+                                directory, key);
     if (stat(resolved, &st) != 0 || !S_ISDIR(st.st_mode))
-        return rb_err_set(err, RB_ERR_INPUT, "%s is not a directory; change `directory`",
-                          directory);
+        return rb_err_set(err, RB_ERR_INPUT, "%s is not a directory; change `%s`", directory, key);
     if (!is_allowed(resolved, allowances))
         return rb_err_set(err, RB_ERR_INPUT,
                           "the agent does not allow directory %s; start it with --allow-path %s",
@@ -81,7 +81,8 @@ int rb_file_place(const Rackbench__Target *target, const char *host,
         return rb_err_set(err, RB_ERR_INPUT, "directory %.200s... is too long", directory);
     memcpy(place.directory, directory, n);
     if (set_prefix(host, target->name, &place, err) != 0 ||
-        (!place.is_scratch && check_directory(place.directory, allowances, err) != 0))
+        (!place.is_scratch &&
+         rb_file_directory_check(place.directory, "directory", allowances, err) != 0))
         return -1;
     *ret_place = place;
     return 0;

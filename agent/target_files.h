@@ -22,6 +22,10 @@ typedef struct {
 int rb_file_place(const Rackbench__Target *target, const char *host,
                   const rb_allowances_t *allowances, rb_file_place_t *ret_place, rb_err_t *err);
 
+/* Is it there, and may plans lay out files in it? key: of the plan, that names it. RB_ERR_INPUT. */
+int rb_file_directory_check(const char *directory, const char *key,
+                            const rb_allowances_t *allowances, rb_err_t *err);
+
 /* The n-th file: path, size, block and whether it needs layout. RB_ERR_INPUT: size missing or not a
  * multiple of the block, something else is in the file's place, directory not writable. */
 int rb_file_subject(const rb_file_place_t *place, const Rackbench__Target *target, uint32_t n,

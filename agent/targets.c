@@ -7,6 +7,7 @@
 #include "agent/drives.h"
 #include "agent/target_drives.h"
 #include "agent/target_files.h"
+#include "agent/target_logs.h"
 #include "common/units.h"
 
 struct rb_targets {
@@ -238,6 +239,8 @@ static int resolve(rb_targets_t *t, rb_err_t *err)
         for (size_t j = 0; j < plan->phases[i]->n_jobs; j++)
             if (check_job(t, plan->phases[i]->jobs[j], err) != 0)
                 return -1;
+    if (rb_target_logs_check(plan, t->allowances, err) != 0)
+        return -1;
     return rb_file_room(t->subjects, t->nsubjects, plan, t->allowances->reserve_bytes, err);
 }
 
@@ -303,6 +306,8 @@ int rb_targets_phase(rb_targets_t *targets, uint32_t phase, const rb_subject_t *
     const Rackbench__Plan *plan = targets->plan;
     if (phase >= plan->n_phases)
         return rb_err_set(err, RB_ERR_INPUT, "phase %u: the plan has %zu", phase, plan->n_phases);
+    if (rb_target_logs_phase(plan->phases[phase], targets->allowances, err) != 0)
+        return -1;
     free(targets->answer);
     targets->answer = NULL;
     targets->nanswer = 0;

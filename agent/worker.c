@@ -7,6 +7,7 @@
 
 #include "agent/buffer.h"
 #include "agent/privilege.h"
+#include "agent/worker_verify.h"
 
 /* How much the worker does at most. */
 static int set_limit(rb_worker_t *w, rb_err_t *err)
@@ -50,23 +51,6 @@ static int set_depth(rb_worker_t *w, rb_err_t *err)
     return 0;
 }
 
-static int set_verify(rb_worker_t *w, rb_err_t *err)
-{
-    const Rackbench__Job *job = w->o.job;
-    uint32_t ops = rb_block_ops(job);
-    if (!job->verify && !job->verify_only)
-        return 0;
-    if (job->bssplit != NULL || w->block.bs_bytes % RB_VERIFY_SECTOR != 0)
-        return rb_err_set(err, RB_ERR_INPUT,
-                          "job '%s': verify needs blocks of one size, a multiple of %d bytes; "
-                          "change bs",
-                          job->name, RB_VERIFY_SECTOR);
-    w->stamps = job->verify && ops & 1u << RB_OP_WRITE;
-    w->checks = ops & 1u << RB_OP_READ;
-    w->verify = (rb_verify_t){job->verify_only ? RB_VERIFY_ANY_RUN : w->o.run, w->block.bs_bytes};
-    return 0;
-}
-
 static int set_up(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
@@ -90,7 +74,7 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
     if (rb_block_init(&w->block, &block, err) < 0)
         return -1;
     w->load = w->block.ops;
-    if (set_verify(w, err) < 0)
+    if (rb_worker_verify_set(w, err) < 0)
         return -1;
     return set_limit(w, err);
 }
@@ -114,6 +98,7 @@ void rb_worker_destroy(rb_worker_t **worker)
     if (w == NULL)
         return;
     rb_worker_release(w);
+    rb_worker_verify_clear(w);
     rb_windows_clear(&w->windows);
     rb_hung_clear(&w->hung);
     rb_think_clear(&w->think);
@@ -137,7 +122,9 @@ uint64_t rb_worker_memory_bytes(const rb_worker_t *w)
     uint32_t ops = rb_block_ops(w->o.job);
     uint64_t buffers = (uint64_t)__builtin_popcount(buffered_ops(w));
     uint64_t windows = (uint64_t)__builtin_popcount(ops) * RB_WINDOWS * sizeof(rb_op_stat_t);
-    return buffers * w->iodepth * rb_buffer_round(w->block.bs_bytes) + windows;
+    uint64_t verify =
+        (w->ring != NULL ? sizeof(*w->ring) : 0) + (w->watch != NULL ? rb_watch_bytes() : 0);
+    return buffers * w->iodepth * rb_buffer_round(w->block.bs_bytes) + windows + verify;
 }
 
 static void make_slots(rb_worker_t *w)
@@ -209,6 +196,7 @@ static int make_buffers(rb_worker_t *w, uint8_t *ret_buffers[RB_OP_COUNT], rb_er
     }
     w->read_buffers = ret_buffers[RB_OP_READ];
     w->write_buffers = ret_buffers[RB_OP_WRITE];
+    w->fills = w->write_buffers != NULL || w->block.listed != NULL;
     if (w->write_buffers != NULL)
         make_data(w);
     return 0;
@@ -289,6 +277,8 @@ int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
     if (w->fd < 0)
         return -1;
     make_slots(w);
+    if (rb_worker_verify_prepare(w, err) < 0)
+        return rb_err_wrap(err, "job '%s'", job->name);
     rb_windows_init(&w->windows, ops);
     w->turn = make_hist();
     if (w->open_loop || w->thinks)
@@ -329,6 +319,7 @@ static void *thread_main(void *arg)
         rb_crew_notify(w->o.crew);
         if (rb_crew_await_arm(w->o.crew))
             rb_worker_loop(w);
+        rb_worker_verify_end(w);
     }
     rb_worker_release(w);
     atomic_store(&w->ended, true);

@@ -12,6 +12,8 @@
 #include "agent/pace.h"
 #include "agent/placement.h"
 #include "agent/think.h"
+#include "agent/verify_log_job.h"
+#include "agent/verify_watch.h"
 #include "agent/worker_error.h"
 #include "agent/worker_hung.h"
 #include "agent/worker_subject.h"
@@ -30,9 +32,18 @@ typedef struct {
     uint64_t cpu_ns, wall_ns;
     uint64_t offered_ops;
     bool finished;
-    uint64_t cancelled; /* in flight RB_DRAIN_S after Te */
+    uint64_t cancelled;      /* in flight RB_DRAIN_S after Te */
+    uint64_t checked, wrong; /* reads that were verified, and those of them that were not right */
+    uint64_t log_waits;      /* turns without room in the log */
     rb_worker_errors_t errors;
 } rb_worker_account_t;
+
+/* A write that is in flight; of a job that reads by a log: what its slot is to find. */
+typedef struct {
+    uint64_t offset_bytes; /* UINT64_MAX: none */
+    uint64_t sequence;
+    uint64_t sure; /* to log: this write, or an older one that may end after it */
+} rb_worker_write_t;
 
 typedef struct {
     rb_crew_t *crew; /* outlives the worker, as the next three */
@@ -40,10 +51,13 @@ typedef struct {
     const Rackbench__Job *job;
     _Atomic uint64_t *cursor; /* of this job and subject */
     const rb_backend_t *backend;
-    uint32_t job_index, number; /* in the phase; of numjobs */
+    uint32_t phase, job_index, number; /* in the plan; in the phase; of numjobs */
     uint64_t interval_ns, seed;
     uint64_t run;                    /* rb_verify_run */
     uint64_t rate_share, rate_index; /* workers that split the job's rate, and which one this is */
+    rb_watch_group_t *watches;       /* of this job and subject; outlives the worker, as the next */
+    rb_job_log_t *log;               /* NULL: none */
+    uint32_t log_index;              /* of this worker's ring */
 } rb_worker_opts_t;
 
 typedef struct {
@@ -73,9 +87,18 @@ typedef struct {
     rb_io_t ios[RB_BATCH];
     uint64_t due[RB_BATCH];
     uint8_t *write_buffers, *read_buffers;
-    bool stamps, checks; /* verify: what is written, what is read */
+    bool stamps; /* verify: what is written */
+    bool checks; /* each completion: what is read; writes that are logged or must not overtake */
+    bool guards; /* before each batch: is there room for it (worker_verify.h)? */
+    bool fills;  /* each batch has data to be written, or a log of what to find */
+    bool judges, judged;
     rb_verify_t verify;
-    uint64_t turn_start_ns; /* last reap; 0: in the wait */
+    rb_worker_write_t *writes; /* [iodepth]; NULL: not needed */
+    uint64_t order_end;        /* first sequence that may have to wait */
+    rb_watch_t *watch;         /* of o.watches; NULL: none */
+    rb_log_ring_t *ring;       /* of o.log; NULL: none */
+    uint32_t log_phase;        /* of the log that is read */
+    uint64_t turn_start_ns;    /* last reap; 0: in the wait */
 
     /* its borders in time, by this host's clock */
     rb_part_t part;

@@ -4,6 +4,7 @@
 #include "agent/backend/uring_hot.h"
 #include "agent/worker_cut.h"
 #include "agent/worker_due.h"
+#include "agent/worker_verify.h"
 #include "common/clock.h"
 
 #define INLINE      static inline __attribute__((always_inline))
@@ -44,6 +45,7 @@ static __attribute__((noinline)) void other_result(rb_worker_t *w, const rb_slot
         succeeded(stat, slot, now_ns);
         return;
     }
+    rb_worker_unwritten(w, (uint32_t)(slot - w->slots));
     if (w->cancelled && res == -ECANCELED)
         return;
     stat->errors++;
@@ -51,19 +53,28 @@ static __attribute__((noinline)) void other_result(rb_worker_t *w, const rb_slot
                &(rb_io_error_t){now_ns, slot->offset_bytes, slot->size_bytes, slot->op, res, {0}});
 }
 
+static void note_wrong(rb_worker_t *w, rb_io_error_t *error, uint64_t now_ns)
+{
+    error->at_ns = now_ns;
+    w->win->ops[RB_OP_READ]->errors++;
+    note_error(w, error);
+}
+
 /* Is a block that was read what its writer left there? If not, it is an error of its own kind. */
 static bool is_right(rb_worker_t *w, uint32_t index, uint64_t now_ns)
 {
-    const rb_slot_t *slot = &w->slots[index];
-    const uint8_t *block = w->read_buffers + index * w->stride_bytes;
-    rb_verify_place_t place = {.offset_bytes = slot->offset_bytes};
-    rb_io_error_t error = {now_ns, slot->offset_bytes, slot->size_bytes, slot->op, 0, {0}};
-    if (slot->op != RB_OP_READ ||
-        rb_verify_check(&w->verify, block, slot->size_bytes, &place, &error.found) == RB_VERIFY_OK)
+    rb_io_error_t error;
+    if (rb_worker_check(w, index, &error))
         return true;
-    w->win->ops[RB_OP_READ]->errors++;
-    note_error(w, &error);
+    note_wrong(w, &error, now_ns);
     return false;
+}
+
+static void tell_stale(rb_worker_t *w, uint64_t now_ns)
+{
+    rb_io_error_t error;
+    while (rb_worker_take_stale(w, &error))
+        note_wrong(w, &error, now_ns);
 }
 
 /* `checks` is a constant, so that who does not verify pays nothing for it. */
@@ -131,20 +142,6 @@ INLINE uint32_t next(rb_worker_t *w, uint32_t n)
     return got;
 }
 
-static void fill_buffers(rb_worker_t *w, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        const rb_io_t *io = &w->ios[i];
-        uint8_t *block = w->write_buffers + w->free[w->nfree + i] * w->stride_bytes;
-        rb_verify_place_t place = {io->offset_bytes, w->sequence};
-        if (io->op != RB_OP_WRITE)
-            continue;
-        rb_data_fill(&w->data, block, io->size_bytes, io->offset_bytes, w->sequence++);
-        if (w->stamps)
-            rb_verify_stamp(&w->verify, block, io->size_bytes, &place);
-    }
-}
-
 /* Takes the next batch from the workload; its slots learn of it in `stamp`. */
 INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
 {
@@ -152,6 +149,8 @@ INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
     w->queued = 0;
     if (!w->submitting || w->behind)
         return;
+    if (w->guards)
+        n = rb_worker_room(w, n);
     if (w->open_loop)
         n = rb_worker_take_due(w, now_ns, n);
     if (n == 0)
@@ -159,8 +158,8 @@ INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
     uint32_t got = next(w, n);
     if (got > 0) {
         w->nfree -= got;
-        if (w->write_buffers != NULL)
-            fill_buffers(w, got);
+        if (w->fills)
+            rb_worker_fill(w, got);
         io->queue(w->io, w->ios, w->free + w->nfree, got);
     }
     w->inflight += got;
@@ -343,5 +342,6 @@ void rb_worker_loop(rb_worker_t *w)
     if (w->part == RB_PART_MAIN)
         rb_worker_main_begins(w, start_ns);
     run(w);
+    tell_stale(w, rb_clock_now_ns());
     rb_worker_last_cut(w, rb_clock_now_ns());
 }

@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "coordinator/plan/emit.h"
+#include "coordinator/plan/log_size.h"
 #include "coordinator/plan_source.h"
 #include "coordinator/task.h"
 #include "proto/select.h"
@@ -25,6 +26,17 @@ static void print_duration(const Rackbench__Plan *plan)
     printf("duration: %s%s, and the time to lay out files\n",
            rb_fmt_duration(text, sizeof(text), sum_ns),
            open_end ? " and what the phases bound by bytes or operations take" : "");
+}
+
+static void print_logs(const Rackbench__Plan *plan)
+{
+    char text[1024];
+    for (size_t i = 0; i < plan->n_phases; i++)
+        for (size_t k = 0; k < plan->phases[i]->n_jobs; k++) {
+            const Rackbench__Job *job = plan->phases[i]->jobs[k];
+            if (job->verify_log != NULL && !job->verify_only)
+                puts(rb_log_size_text(plan, job, text, sizeof(text)));
+        }
 }
 
 static void print_subject(const Rackbench__Plan *plan, const char *host,
@@ -95,6 +107,7 @@ int cmd_check(const rb_options_t *options, rb_err_t *err)
     RB_AUTO(rb_free_str) char *resolved = rb_plan_emit(source->plan);
     fputs(resolved, stdout);
     print_duration(source->plan);
+    print_logs(source->plan);
     if (options->hosts != NULL || options->local > 0)
         return check_hosts(source->plan, options, err);
     puts("say --hosts or --local N to see every drive and file on every host");

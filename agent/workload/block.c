@@ -33,6 +33,11 @@ static mix_t mix_of(const Rackbench__Job *job)
     rb_assert_failed("rw is one of its modes", __FILE__, __LINE__);
 }
 
+uint64_t rb_block_bs(const Rackbench__Job *job)
+{
+    return job->has_bs_bytes ? job->bs_bytes : DEFAULT_BS;
+}
+
 uint32_t rb_block_ops(const Rackbench__Job *job)
 {
     mix_t mix = mix_of(job);
@@ -75,7 +80,7 @@ static bool goes(const Rackbench__Job *job, rb_bssplit_direction_t direction)
 static int set_sizes(rb_block_t *b, const Rackbench__Job *job, rb_err_t *err)
 {
     if (job->bssplit == NULL)
-        rb_bssplit_one(&b->sizes, job->has_bs_bytes ? job->bs_bytes : DEFAULT_BS);
+        rb_bssplit_one(&b->sizes, rb_block_bs(job));
     else if (rb_bssplit_parse(job->bssplit, &b->sizes, err) < 0)
         return rb_err_wrap(err, "job '%s': bssplit", job->name);
     if (job->blockalign_bytes > 0)
@@ -241,4 +246,12 @@ int rb_block_init(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
     if (set_sizes(b, opts->job, err) < 0 || set_region(b, opts, err) < 0)
         return -1;
     return is_random(opts->job) ? set_random(b, opts, err) : set_sequential(b, opts, err);
+}
+
+void rb_block_list(rb_block_t *b, const rb_log_write_t *blocks, uint64_t n)
+{
+    b->ops = &rb_block_listed_ops;
+    b->listed = blocks;
+    b->nlisted = n;
+    b->at = 0;
 }

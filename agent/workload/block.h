@@ -27,6 +27,7 @@
 #include <stdatomic.h>
 
 #include "agent/engine.h"
+#include "agent/verify_log.h"
 #include "agent/workload/pattern.h"
 #include "agent/workload/workload.h"
 #include "common/bssplit.h"
@@ -60,6 +61,8 @@ struct rb_block {
     bool mixed;
     bool once; /* work ends with the region: only by cursor */
     _Atomic uint64_t *cursor;
+    const rb_log_write_t *listed; /* [nlisted], outlives the workload; NULL: none */
+    uint64_t nlisted;
 
     /* what rb_block_any_ops needs beyond that */
     rb_block_place_t *place;
@@ -78,6 +81,12 @@ struct rb_block {
 /* RB_ERR_INPUT: the region holds no block for this worker, ends beyond the drive, or does not fit
  * the drive's blocks; a distribution or sizes that do not parse or fit. Names job and path. */
 int rb_block_init(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err);
+
+/* From here on these blocks and no others, in their order, once: by `at`. */
+void rb_block_list(rb_block_t *b, const rb_log_write_t *blocks, uint64_t n);
+
+/* bs of a job that has one size. */
+uint64_t rb_block_bs(const Rackbench__Job *job);
 
 /* Bit 1 << op for each op that may come. */
 uint32_t rb_block_ops(const Rackbench__Job *job);

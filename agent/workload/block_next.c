@@ -52,6 +52,19 @@ static uint32_t next_shared(void *self, rb_io_t *ios, uint32_t n)
     return n;
 }
 
+static uint32_t next_listed(void *self, rb_io_t *ios, uint32_t n)
+{
+    rb_block_t *b = self;
+    n = (uint32_t)RB_MIN((uint64_t)n, b->nlisted - b->at);
+    for (uint32_t i = 0; i < n; i++) {
+        ios[i].offset_bytes = b->listed[b->at + i].offset_bytes;
+        ios[i].size_bytes = (uint32_t)b->bs_bytes;
+        ios[i].op = RB_OP_READ;
+    }
+    b->at += n;
+    return n;
+}
+
 /* ---- all that a job may ask for ---- */
 
 static inline const rb_bssplit_side_t *sizes_of(const rb_block_t *b, rb_op_t op)
@@ -157,3 +170,4 @@ const rb_workload_t rb_block_random_ops = {"block", next_random};
 const rb_workload_t rb_block_sequential_ops = {"block", next_sequential};
 const rb_workload_t rb_block_shared_ops = {"block", next_shared};
 const rb_workload_t rb_block_any_ops = {"block", next_any};
+const rb_workload_t rb_block_listed_ops = {"block", next_listed};

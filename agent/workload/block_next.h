@@ -11,6 +11,7 @@ extern const rb_workload_t rb_block_random_ops;     /* uniform */
 extern const rb_workload_t rb_block_sequential_ops; /* by the worker's own position */
 extern const rb_workload_t rb_block_shared_ops;     /* by the cursor */
 extern const rb_workload_t rb_block_any_ops;
+extern const rb_workload_t rb_block_listed_ops; /* reads of rb_block_list */
 
 rb_block_place_t rb_block_place_pattern;
 rb_block_place_t rb_block_place_sequential;

@@ -226,89 +226,6 @@ static int one_hint(const rb_scope_t *s)
     return 0;
 }
 
-/* Whichever of the two the job asks for; NULL: neither. */
-static const char *verify_key(const Rackbench__Job *job)
-{
-    return job->verify ? "verify" : job->verify_only ? "verify_only" : NULL;
-}
-
-/* Who reads must know that what it reads was written, and in one piece. */
-static int verify_mode(const rb_scope_t *s)
-{
-    const Rackbench__Job *job = s->job;
-    const char *key = verify_key(job);
-    if (!key)
-        return 0;
-    if (job->verify && job->verify_only)
-        return rb_rule_fail(s, "verify_only",
-                            "verify and verify_only exclude each other; keep one");
-    if (rb_rw_mixes(job->rw))
-        return rb_rule_fail(s, key,
-                            "%s needs a job that only reads or only writes; put reads and writes "
-                            "in separate phases",
-                            key);
-    if (rb_rw_trims(job->rw) || job->rwmixtrim > 0)
-        return rb_rule_fail(s, key, "%s: what is trimmed has no data to check; leave one out", key);
-    if (job->verify_only && rb_rw_writes(job->rw))
-        return rb_rule_fail(s, key,
-                            "verify_only needs rw: read or rw: randread; a job that writes takes "
-                            "verify");
-    return 0;
-}
-
-static int verify_blocks(const rb_scope_t *s)
-{
-    const Rackbench__Job *job = s->job;
-    const char *key = verify_key(job), *other = NULL;
-    if (!key)
-        return 0;
-    if (job->bssplit || job->has_blockalign_bytes)
-        return rb_rule_fail(s, key, "%s needs blocks of one size side by side; leave out %s", key,
-                            job->bssplit ? "bssplit" : "blockalign");
-    if (job->bs_bytes % RB_SECTOR_BYTES != 0)
-        return rb_rule_fail(s, "bs_bytes", "%s needs a bs that is a multiple of 512; round it",
-                            key);
-    if (job->zero_buffers)
-        other = "zero_buffers";
-    else if (job->dedupe_percentage)
-        other = "dedupe_percentage";
-    else if (job->buffer_compress_percentage)
-        other = "buffer_compress_percentage";
-    if (other)
-        return rb_rule_fail(s, key, "%s needs data of its own in each block; leave out %s", key,
-                            other);
-    return 0;
-}
-
-/* An earlier phase must have written what this job is to find. */
-static int verify_writer(const rb_scope_t *s)
-{
-    const Rackbench__Job *job = s->job;
-    uint64_t bs_bytes = 0;
-    if (!job->verify || rb_rw_writes(job->rw))
-        return 0;
-    for (size_t i = 0; s->plan->phases[i] != s->phase; i++) {
-        const Rackbench__Phase *phase = s->plan->phases[i];
-        for (size_t k = 0; k < phase->n_jobs; k++) {
-            const Rackbench__Job *by = phase->jobs[k];
-            if (!by->verify || !rb_rw_writes(by->rw) || strcmp(by->target, job->target) != 0)
-                continue;
-            bs_bytes = by->bs_bytes;
-            if (bs_bytes == job->bs_bytes)
-                return 0;
-        }
-    }
-    if (bs_bytes == 0)
-        return rb_rule_fail(s, "verify",
-                            "verify: no earlier phase writes target '%s' with verify: true; add "
-                            "one, or set verify_only for the data of an earlier run",
-                            job->target);
-    char wrote[RB_FMT_SIZE];
-    return rb_rule_fail(s, "verify",
-                        "verify: target '%s' was written with a bs of %s; read it with the same",
-                        job->target, rb_fmt_bytes_exact(wrote, sizeof(wrote), bs_bytes));
-}
-
 static rb_rule_t *const rules[] = {
     passthrough_devices,
     passthrough_is_direct,
@@ -324,9 +241,7 @@ static rb_rule_t *const rules[] = {
     stable,
     hint,
     one_hint,
-    verify_mode,
-    verify_blocks,
-    verify_writer,
+    rb_check_verify,
 };
 
 int rb_check_io(const rb_scope_t *s)

@@ -22,6 +22,7 @@ typedef int rb_rule_t(const rb_scope_t *s);
 #define RB_MAX_RANGE_BYTES (1ull << 60)
 /* What direct I/O needs at least; an agent knows what its drive needs. */
 enum { RB_SECTOR_BYTES = 512 };
+enum { RB_MAX_LOG_PATH = 512 }; /* [bytes] of verify_log */
 
 /* A number that must lie in [min, max] where it is set. */
 typedef struct {
@@ -48,5 +49,7 @@ const Rackbench__Target *rb_target_find(const Rackbench__Plan *plan, const char 
 int rb_check_job(const rb_scope_t *s);
 /* Its part of what comes next: mix, syncs, distribution, sizes. */
 int rb_check_pattern(const rb_scope_t *s);
+/* Its part of verify, verify_only and verify_log. s->target is not NULL. */
+int rb_check_verify(const rb_scope_t *s);
 /* Its part of how and when it is done, and with which data. s->target is not NULL. */
 int rb_check_io(const rb_scope_t *s);

@@ -1,0 +1,17 @@
+/* target_logs.h - where the logs of acknowledged writes (verify_log) may lie on this host.
+ *
+ * A part of agent/targets. Main thread; a few system calls a log. The directory must be one that
+ * plans may lay out files in; the name itself must be new for a job that writes, and a regular file
+ * for one that reads, never a symbolic link.
+ */
+#pragma once
+
+#include "agent/targets.h"
+
+/* Of all phases, before any runs: touches nothing. A log that an earlier phase writes need not be
+ * there yet. RB_ERR_INPUT names the job. */
+int rb_target_logs_check(const Rackbench__Plan *plan, const rb_allowances_t *allowances,
+                         rb_err_t *err);
+/* Of one phase that is about to run, again; makes the scratch directory for a log in it. */
+int rb_target_logs_phase(const Rackbench__Phase *phase, const rb_allowances_t *allowances,
+                         rb_err_t *err);
