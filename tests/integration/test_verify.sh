@@ -62,3 +62,73 @@ check_json "$result" '.phases[0].cluster | (.read.errors // 0) +
 run_plan 0 later counted --set phases.0.jobs.0.continue_on_error=read
 check_json "$result" '([.events[].kind] | index("verify_error")) != null and
     .phases[0].to_last.ops == 255'
+
+# ---- a block in its neighbour's place ----
+
+# block N [FILE]: the n-th block of 64 KiB of the drive, or of FILE.
+block()
+{
+    dd if="${2-$file}" bs=64K skip="$1" count=1 status=none
+}
+
+# put_block N: puts what it reads there.
+put_block()
+{
+    dd of="$file" bs=64K seek="$1" count=1 iflag=fullblock conv=notrunc status=none
+}
+
+run_plan 0 both anew
+block 20 >"$TMP/a"
+block 21 >"$TMP/b"
+put_block 20 <"$TMP/b"
+put_block 21 <"$TMP/a"
+run_plan 0 later swapped --set phases.0.jobs.0.continue_on_error=read
+check_json "$result" '[.events[] | select(.kind == "verify_error").text] == [
+    "verify: '"$dev"' at 1280 KiB (sector 2560): found a block written for offset 1344 KiB (sector 2688) with sequence 21",
+    "verify: '"$dev"' at 1344 KiB (sector 2688): found a block written for offset 1280 KiB (sector 2560) with sequence 20"]'
+
+# ---- a block that a later pass of the same job should have overwritten ----
+
+cat >"$TMP/passes.yaml" <<PLAN
+name: passes
+targets:
+  d: {devices: [$dev]}
+phases:
+  - name: fill
+    destructive: true
+    jobs: [{rw: write, bs: 64KiB, iodepth: 4, rate_iops: 256, number_ios: 640, verify: true}]
+PLAN
+
+# sequence N: of the write that the n-th block holds.
+sequence()
+{
+    block "$1" | od -An -t u8 -j 32 -N 8 | tr -d ' '
+}
+
+# The drive holds sequence 10 from the runs before: block 10 is ours when it holds another run's.
+block 10 | head -c 24 | tail -c 8 >"$TMP/run"
+of_this_pass()
+{
+    ! cmp -s "$TMP/run" <(block 10 | head -c 24 | tail -c 8) && [ "$(sequence 10)" = 10 ]
+}
+
+rackbench run "$TMP/passes.yaml" --local 1 --allow-device "$dev" --yes --quiet \
+    --scratch "$TMP/scratch" --output "$TMP/passes" >/dev/null &
+writer=$!
+wait_for 20 of_this_pass
+block 10 >"$TMP/old"
+wait $writer
+check "two passes and a half" [ "$(sequence 10) $(sequence 127) $(sequence 128)" = "522 639 384" ]
+run_plan 0 later third_pass
+check_json "$result" '.phases[0].cluster.read.errors == 0'
+put_block 10 <"$TMP/old"
+# What is expected is the newest that the reader knows of by then.
+what="verify: $dev at 640 KiB \(sector 1280\): expected sequence (266|522), found a block with the \
+older sequence 10\$"
+for rw in read randread; do
+    run_plan 4 later "stale_$rw" --set "phases.0.jobs.0.rw=$rw" \
+        --set phases.0.jobs.0.norandommap=$([ $rw = read ] && echo true || echo false)
+    expect_match "rackbench: agent local1: $what" "$OUTPUT"
+    check_json "$result" '[.events[] | select(.kind == "verify_error").text] |
+        length == 1 and (.[0] | test("'"${what//\\/\\\\}"'"))'
+done
