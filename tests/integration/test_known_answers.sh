@@ -5,7 +5,10 @@ source "$(dirname "$0")/../lib/check.sh"
 source "$(dirname "$0")/../lib/devices.sh"
 need_root
 
-# plan KEYS: a plan with one job on device $dev.
+phase=0 # the one that the checks are of
+
+# plan KEYS [PHASE]: a plan with one job on device $dev; PHASE is a line of the plan that comes
+# before.
 plan()
 {
     cat >"$TMP/plan.yaml" <<PLAN
@@ -14,6 +17,7 @@ interval: 250ms
 targets:
   d: {devices: [$dev]}
 phases:
+  ${2-}
   - {name: p, destructive: true, jobs: [{name: j, target: d, $1}]}
 PLAN
 }
@@ -40,29 +44,36 @@ stat_of()
 # ours read|write ops|bytes: all that rackbench counts: measured, ramp, drained, and before T0.
 ours()
 {
-    json "$result" ".phases[0].cluster | (.$1.$2 // 0) + ([.outside[].$1.$2 // 0] | add)"
+    json "$result" ".phases[$phase].cluster | (.$1.$2 // 0) + ([.outside[].$1.$2 // 0] | add)"
 }
 
 kernels()
 {
-    json "$result" ".phases[0].kernel.local1[\"$dev\"].$1.$2"
+    json "$result" ".phases[$phase].kernel.local1[\"$dev\"].$1.$2"
 }
 
-# What we count is what the kernel counts, in sectors and in operations: none lost, none twice.
-compare_with_kernel()
+# compare_counts: of the last run, in sectors and in operations: none lost, none twice.
+compare_counts()
 {
-    local rw=$1 reads writes op before_read before_write
-    plan "rw: $rw, bs: 4KiB, iodepth: 4, numjobs: 2, ramp_time: 100ms, runtime: 300ms"
-    before_read=$(stat_of 3)
-    before_write=$(stat_of 7)
-    run_plan "kernel-${dev##*/}-$rw"
-    reads=$(($(stat_of 3) - before_read))
-    writes=$(($(stat_of 7) - before_write))
+    local op
     for op in read write; do
         check "$rw on $dev: sectors of $op: $(ours $op bytes) bytes are what the kernel counts" \
             [ "$(ours $op bytes)" = $(($(kernels $op sectors) * 512)) ]
         check "and operations: $(ours $op ops)" [ "$(ours $op ops)" = "$(kernels $op ios)" ]
     done
+}
+
+# compare_with_kernel RW [KEYS]: what we count is what the kernel counts.
+compare_with_kernel()
+{
+    local rw=$1 reads writes before_read before_write
+    plan "rw: $rw, bs: 4KiB, iodepth: 4, numjobs: 2, ramp_time: 100ms, runtime: 300ms${2-}"
+    before_read=$(stat_of 3)
+    before_write=$(stat_of 7)
+    run_plan "kernel-${dev##*/}-$rw"
+    reads=$(($(stat_of 3) - before_read))
+    writes=$(($(stat_of 7) - before_write))
+    compare_counts
     # Our own reading includes the guard's looks at the device, which are reads.
     check "the kernel's witness is the test's own reading, too: $writes sectors written" \
         [ "$(kernels write sectors)" = "$writes" ]
@@ -213,6 +224,29 @@ test_sync()
     done
 }
 
+# Blocks that are verified cost no operation more; mixed modes cannot be.
+test_verified()
+{
+    local rw make fill="- {name: fill, destructive: true, jobs: [{name: f, target: d, rw: write,
+        bs: 4KiB, iodepth: 32, verify: true}]}"
+    for make in loop_make zram_make; do
+        dev=$($make 16)
+        echo 2 >"/sys/block/${dev#/dev/}/queue/nomerges"
+        for rw in write randwrite; do
+            compare_with_kernel "$rw" ", verify: true"
+        done
+        phase=1
+        for rw in read randread; do
+            plan "rw: $rw, bs: 4KiB, iodepth: 4, numjobs: 2, ramp_time: 100ms, runtime: 300ms,
+                verify: true" "$fill"
+            run_plan "verified-${dev##*/}-$rw"
+            compare_counts
+            check "and checked: $(ours read ops)" [ "$(ours read ops)" -gt 50 ]
+        done
+        phase=0
+    done
+}
+
 # near VALUE GOAL PERCENT
 near()
 {
@@ -313,6 +347,7 @@ test_trim
 test_trim_zram
 test_zeroes
 test_sync
+test_verified
 test_throttle
 test_rate
 test_thinktime

@@ -62,12 +62,15 @@ static void note(found_t *f, const rb_verify_found_t *found)
     f->last = *found;
 }
 
-/* Each block once: every stride-th, from start on, stride prime to BLOCKS. */
-static void read_part(rb_watch_t *w, const drive_t *d, uint64_t start, uint64_t stride, uint64_t n,
-                      found_t *f)
+/* n blocks, every stride-th from start on; stride prime to BLOCKS. */
+typedef struct {
+    uint64_t start, stride, n;
+} way_t;
+
+static void read_part(rb_watch_t *w, const drive_t *d, way_t way, found_t *f)
 {
-    for (uint64_t k = 0; k < n; k++) {
-        uint64_t i = (start + k * stride) % BLOCKS;
+    for (uint64_t k = 0; k < way.n; k++) {
+        uint64_t i = (way.start + k * way.stride) % BLOCKS;
         rb_verify_found_t found = block(d, i);
         if (d->sequence[i] != UINT64_MAX && !rb_watch_see(w, &found))
             note(f, &found);
@@ -79,7 +82,7 @@ static void read_all(const drive_t *d, uint64_t start, uint64_t stride, found_t 
     rb_watch_t *w = rb_watch_new();
     rb_verify_found_t found;
     memset(f, 0, sizeof(*f));
-    read_part(w, d, start, stride, BLOCKS, f);
+    read_part(w, d, (way_t){start, stride, BLOCKS}, f);
     while (rb_watch_take(w, &found))
         note(f, &found);
     assert_int_equal(rb_watch_unknown(w), 0);
@@ -149,12 +152,12 @@ static void workers_share_what_they_saw(void **state)
     rb_watch_t *a = rb_watch_new(), *b = rb_watch_new();
     write_drive(&d, RB_ORDER_SEQUENTIAL, 0, 2 * BLOCKS + 10);
     d.sequence[5] = 5 + BLOCKS; /* write 5 + 2 x BLOCKS is lost: only one reader sees that */
-    read_part(a, &d, BLOCKS / 2, 1, BLOCKS / 2, &f);
-    read_part(b, &d, 5, 1, 1, &f);
+    read_part(a, &d, (way_t){BLOCKS / 2, 1, BLOCKS / 2}, &f);
+    read_part(b, &d, (way_t){5, 1, 1}, &f);
     assert_false(rb_watch_take(a, &found) || rb_watch_take(b, &found));
     rb_watch_t *c = rb_watch_new();
-    read_part(c, &d, 0, 1, 5, &f);
-    read_part(c, &d, 6, 1, 4, &f);
+    read_part(c, &d, (way_t){0, 1, 5}, &f);
+    read_part(c, &d, (way_t){6, 1, 4}, &f);
     assert_int_equal(f.n, 0);
     rb_watch_merge(a, b);
     rb_watch_merge(a, c);
