@@ -225,10 +225,15 @@ static int read_batch(FILE *f, const rb_log_t *log, uint64_t at_bytes, record_t 
     return 1;
 }
 
+static void free_records(record_t **records)
+{
+    free(*records);
+}
+
 static int read_batches(FILE *f, rb_log_t *log, const char *path, uint64_t size_bytes,
                         rb_err_t *err)
 {
-    static _Thread_local record_t records[RB_LOG_BATCH];
+    RB_AUTO(free_records) record_t *records = rb_calloc(RB_LOG_BATCH, sizeof(*records));
     uint64_t at_bytes = (uint64_t)ftello(f);
     uint32_t n;
     while (read_batch(f, log, at_bytes, records, &n) == 1) {

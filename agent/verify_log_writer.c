@@ -52,10 +52,6 @@ rb_log_writer_t *rb_log_writer_new(const char *path, rb_log_head_t *head, uint32
     w->nrings = (uint32_t)w->head.ndrives * workers;
     w->rings = rb_calloc(w->nrings, sizeof(*w->rings));
     w->fd = -1;
-    for (uint32_t i = 0; i < w->nrings; i++) {
-        w->rings[i] = rb_buffer_new(sizeof(*w->rings[i]));
-        w->rings[i]->drive = i / workers;
-    }
     return w;
 }
 
@@ -189,8 +185,17 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
+static void make_rings(rb_log_writer_t *w)
+{
+    for (uint32_t i = 0; i < w->nrings; i++) {
+        w->rings[i] = rb_buffer_new(sizeof(*w->rings[i]));
+        w->rings[i]->drive = i / w->workers;
+    }
+}
+
 int rb_log_writer_open(rb_log_writer_t *w, rb_err_t *err)
 {
+    make_rings(w);
     if (make_file(w, err) < 0)
         return -1;
     int rc = pthread_create(&w->thread, NULL, thread_main, w);

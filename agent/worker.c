@@ -122,8 +122,9 @@ uint64_t rb_worker_memory_bytes(const rb_worker_t *w)
     uint32_t ops = rb_block_ops(w->o.job);
     uint64_t buffers = (uint64_t)__builtin_popcount(buffered_ops(w));
     uint64_t windows = (uint64_t)__builtin_popcount(ops) * RB_WINDOWS * sizeof(rb_op_stat_t);
+    bool logs = w->o.log != NULL && w->o.log->writer != NULL;
     uint64_t verify =
-        (w->ring != NULL ? sizeof(*w->ring) : 0) + (w->watch != NULL ? rb_watch_bytes() : 0);
+        (logs ? sizeof(rb_log_ring_t) : 0) + (w->watch != NULL ? rb_watch_bytes() : 0);
     return buffers * w->iodepth * rb_buffer_round(w->block.bs_bytes) + windows + verify;
 }
 

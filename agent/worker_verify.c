@@ -33,8 +33,6 @@ static void set_writer(rb_worker_t *w)
     w->order_end = rb_order_end(&w->verify.writer.order, 0);
     w->guards = w->order_end < UINT64_MAX || w->o.log != NULL;
     w->checks = w->guards;
-    if (w->o.log != NULL)
-        w->ring = rb_log_writer_ring(w->o.log->writer, w->o.log_index);
 }
 
 int rb_worker_verify_set(rb_worker_t *w, rb_err_t *err)
@@ -81,7 +79,9 @@ int rb_worker_verify_prepare(rb_worker_t *w, rb_err_t *err)
 {
     if (w->o.log != NULL && rb_job_log_prepare(w->o.log, err) < 0)
         return -1;
-    if (w->o.log != NULL && w->ring == NULL && list_blocks(w, err) < 0)
+    if (w->o.log != NULL && w->o.log->writer != NULL)
+        w->ring = rb_log_writer_ring(w->o.log->writer, w->o.log_index);
+    else if (w->o.log != NULL && list_blocks(w, err) < 0)
         return -1;
     if (!w->guards && w->o.log == NULL)
         return 0;

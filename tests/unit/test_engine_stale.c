@@ -196,7 +196,7 @@ static void without_an_order_nothing_is_claimed(void **state)
     writer(&w, 0);
     permuted(&w);
     w.jobs[0].numjobs = 2;
-    write_twice(&w, BLOCKS);
+    write_twice(&w, 3 * BLOCKS);
     put_back(7);
     reader(&r, RACKBENCH__RW__MODE__read);
     expect_right(&r);
