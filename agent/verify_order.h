@@ -19,7 +19,7 @@ typedef struct {
     uint32_t kind;   /* rb_order_kind_t; another one counts as NONE */
     uint64_t period; /* blocks of the region: writes from one to a block to the next to it, or of a
                         pass; 0 counts as NONE */
-    uint64_t seed;   /* of the permutation */
+    uint64_t seed;   /* of the permutation; another one is another order in any case */
 } rb_order_t;
 
 bool rb_order_is_known(const rb_order_t *o);

@@ -14,16 +14,14 @@ static rb_order_t order_of(const rb_worker_t *w)
     const rb_block_t *b = &w->block;
     uint32_t moving = rb_block_ops(w->o.job) & ~(1u << RB_OP_SYNC);
     bool alone = !w->o.job->has_numjobs || w->o.job->numjobs == 1;
-    rb_order_t order = {RB_ORDER_NONE, b->nblocks, 0};
+    rb_order_t order = {RB_ORDER_NONE, b->nblocks, w->o.seed}; /* which is the host's own, too */
     if (moving != 1u << RB_OP_WRITE)
         return order;
-    if (b->permuted && alone) {
+    if (b->permuted && alone)
         order.kind = RB_ORDER_PERMUTED;
-        order.seed = b->seed;
-    } else if (b->place == rb_block_place_sequential ||
-               (b->place == rb_block_place_cursor && !b->permuted && alone)) {
+    else if (b->place == rb_block_place_sequential ||
+             (b->place == rb_block_place_cursor && !b->permuted && alone))
         order.kind = RB_ORDER_SEQUENTIAL;
-    }
     return order;
 }
 
