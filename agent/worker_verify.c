@@ -126,14 +126,20 @@ static uint32_t room_in_log(rb_worker_t *w, uint32_t n)
     return room > w->inflight ? (uint32_t)(room - w->inflight) : 0;
 }
 
-uint32_t rb_worker_room(rb_worker_t *w, uint32_t n)
+static uint32_t room_in_order(rb_worker_t *w, uint32_t n)
 {
-    if (w->ring != NULL)
-        n = room_in_log(w, n);
     if (w->sequence + n <= w->order_end)
         return n;
     w->order_end = rb_order_end(&w->verify.writer.order, oldest(w));
     return (uint32_t)RB_MIN((uint64_t)n, w->order_end - w->sequence);
+}
+
+uint32_t rb_worker_room(rb_worker_t *w, uint32_t n)
+{
+    uint32_t room = room_in_order(w, w->ring != NULL ? room_in_log(w, n) : n);
+    if (room < n) /* what is late by this is not the generator's doing */
+        w->starved_ns = RB_MIN(w->starved_ns, w->now_ns);
+    return room;
 }
 
 /* Random writes may be in flight to one block at the same time, and either may be the last: then
