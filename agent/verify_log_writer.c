@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/buffer.h"
+#include "agent/privilege.h"
 #include "common/clock.h"
 
 struct rb_log_writer {
@@ -174,6 +175,7 @@ static void *thread_main(void *arg)
 {
     rb_log_writer_t *w = arg;
     bool last = false;
+    rb_privilege_keep(RB_PRIVILEGE_WORKER); /* its file is open */
     while (!last) {
         last = atomic_load(&w->ending);
         if (w->fault.code == RB_OK && write_round(w, &w->fault) < 0)
