@@ -181,10 +181,10 @@ static int start_all(rb_engine_t *e, rb_err_t *err)
 rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err)
 {
     RB_AUTO(rb_engine_destroy) rb_engine_t *e = rb_calloc(1, sizeof(*e));
-    RB_ASSERT(opts->phase < opts->plan->n_phases);
+    RB_ASSERT(opts->override != NULL || opts->phase < opts->plan->n_phases);
     e->plan = opts->plan;
     e->phase_index = opts->phase;
-    e->phase = opts->plan->phases[opts->phase];
+    e->phase = opts->override != NULL ? opts->override : opts->plan->phases[opts->phase];
     rb_crew_init(&e->crew);
     copy_subjects(e, opts);
     e->cursors = rb_calloc(e->phase->n_jobs * e->nsubjects, sizeof(*e->cursors));

@@ -29,8 +29,10 @@ typedef struct {
 } rb_subject_t;
 
 typedef struct {
-    const Rackbench__Plan *plan;  /* resolved; outlives the engine */
-    uint32_t phase;               /* index */
+    const Rackbench__Plan *plan; /* resolved; outlives the engine */
+    uint32_t phase;              /* number of the step: rows carry it */
+    /* What is run; outlives the engine. NULL: the plan's phase of that index. */
+    const Rackbench__Phase *override;
     const char *run_id;           /* of blocks that are verified; seeds the data, too */
     const char *host;             /* name as spelled in the host list; selects nothing, seeds all */
     const rb_subject_t *subjects; /* [nsubjects] of the targets that this phase uses; copied */

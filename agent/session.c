@@ -123,7 +123,8 @@ static void on_prepare(rb_session_t *s, const Rackbench__Prepare *prepare)
         return;
     }
     bool next = !s->has_phase || phase > s->phase;
-    if (s->state != LOADED || !next || phase >= s->plan->n_phases)
+    bool known = prepare->override != NULL || phase < s->plan->n_phases;
+    if (s->state != LOADED || !next || !known)
         return;
     s->has_phase = true;
     s->phase = phase;

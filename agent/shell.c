@@ -17,6 +17,7 @@ typedef struct {
     Rackbench__Inventory *inventory;
     const Rackbench__Plan *plan; /* borrowed from the session until release */
     Rackbench__Plan *plan_here;  /* owned: the same without jobs that do not run here */
+    Rackbench__Phase *phase;     /* owned: what the engine runs; NULL: it has run nothing yet */
     char *host;                  /* our name in the coordinator's host list */
     size_t nlabels;
     Rackbench__Label **labels; /* borrowed from the session's Hello until release */
@@ -57,20 +58,23 @@ static void sink_send_row(void *ctx, const char *peer, const void *row, size_t s
     send_frame(ctx, peer, rb_wire_pack_row(row, size));
 }
 
+static void keep_jobs_here(Rackbench__Phase *phase, size_t nlabels, Rackbench__Label *const *labels)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < phase->n_jobs; k++) {
+        if (rb_job_on_host(phase->jobs[k], nlabels, labels))
+            phase->jobs[kept++] = phase->jobs[k];
+        else
+            rackbench__job__free_unpacked(phase->jobs[k], NULL);
+    }
+    phase->n_jobs = kept;
+}
+
 static Rackbench__Plan *plan_for(const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     Rackbench__Plan *here = rb_plan_copy(plan);
-    for (size_t i = 0; i < here->n_phases; i++) {
-        Rackbench__Phase *phase = here->phases[i];
-        size_t kept = 0;
-        for (size_t k = 0; k < phase->n_jobs; k++) {
-            if (rb_job_on_host(phase->jobs[k], hello->n_labels, hello->labels))
-                phase->jobs[kept++] = phase->jobs[k];
-            else
-                rackbench__job__free_unpacked(phase->jobs[k], NULL);
-        }
-        phase->n_jobs = kept;
-    }
+    for (size_t i = 0; i < here->n_phases; i++)
+        keep_jobs_here(here->phases[i], hello->n_labels, hello->labels);
     return here;
 }
 
@@ -93,17 +97,23 @@ static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__H
 
 static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare, rb_err_t *err)
 {
-    uint32_t phase = prepare->phase;
-    const Rackbench__Phase *p = sh->plan->phases[phase];
+    const Rackbench__Phase *p = sh->phase;
+    RB_AUTO(rb_phase_destroy) Rackbench__Phase *here_only = rb_phase_copy(p);
     const rb_subject_t *subjects;
     size_t n;
     bool here[RB_MAX_JOBS] = {false};
+    if (p->n_jobs > RB_MAX_JOBS) {
+        rb_err_set(err, RB_ERR_INPUT, "the phase has more than %d jobs", RB_MAX_JOBS);
+        return NULL;
+    }
     for (size_t i = 0; i < p->n_jobs && i < RB_MAX_JOBS; i++)
         here[i] = rb_job_on_host(p->jobs[i], sh->nlabels, sh->labels);
-    if (rb_targets_phase(sh->targets, phase, &subjects, &n, err) != 0)
+    keep_jobs_here(here_only, sh->nlabels, sh->labels);
+    if (rb_targets_phase(sh->targets, here_only, &subjects, &n, err) != 0)
         return NULL;
     rb_engine_opts_t opts = {.plan = sh->plan,
-                             .phase = phase,
+                             .phase = prepare->phase,
+                             .override = p,
                              .run_id = sh->run_id,
                              .host = sh->host,
                              .subjects = subjects,
@@ -119,8 +129,11 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
 static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
     shell_t *sh = ctx;
-    rb_log_debug("preparing phase '%s'", sh->plan->phases[prepare->phase]->name);
     rb_engine_destroy(&sh->engine);
+    rb_phase_destroy(&sh->phase);
+    sh->phase = rb_phase_copy(prepare->override != NULL ? prepare->override
+                                                        : sh->plan->phases[prepare->phase]);
+    rb_log_debug("preparing phase '%s'", sh->phase->name);
     sh->engine_state = RB_ENGINE_PREPARING;
     sh->prepare_fault = (rb_err_t){0};
     sh->engine = start_engine(sh, prepare, &sh->prepare_fault);
@@ -158,6 +171,7 @@ static void sink_release(void *ctx)
 {
     shell_t *sh = ctx;
     rb_engine_destroy(&sh->engine);
+    rb_phase_destroy(&sh->phase);
     rb_targets_destroy(&sh->targets);
     rb_plan_destroy(&sh->plan_here);
     sh->plan = NULL;

@@ -300,23 +300,24 @@ static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase, rb_s
     return v.outcome == RB_GUARD_REFUSED ? rb_err_set(err, RB_ERR_UNSAFE, "%s", v.text) : 0;
 }
 
-int rb_targets_phase(rb_targets_t *targets, uint32_t phase, const rb_subject_t **ret_subjects,
-                     size_t *ret_n, rb_err_t *err)
+int rb_targets_phase(rb_targets_t *targets, const Rackbench__Phase *phase,
+                     const rb_subject_t **ret_subjects, size_t *ret_n, rb_err_t *err)
 {
     const Rackbench__Plan *plan = targets->plan;
-    if (phase >= plan->n_phases)
-        return rb_err_set(err, RB_ERR_INPUT, "phase %u: the plan has %zu", phase, plan->n_phases);
-    if (rb_target_logs_phase(plan->phases[phase], targets->allowances, err) != 0)
+    if (rb_target_logs_phase(phase, targets->allowances, err) != 0)
         return -1;
     free(targets->answer);
     targets->answer = NULL;
     targets->nanswer = 0;
+    for (size_t i = 0; i < phase->n_jobs; i++)
+        if (check_job(targets, phase->jobs[i], err) != 0)
+            return -1;
     for (size_t i = 0; i < targets->nsubjects; i++) {
         rb_subject_t s = targets->subjects[i];
         const char *target = plan->targets[s.target]->name;
-        if (load_in_phase(plan->phases[phase], target) == UNUSED)
+        if (load_in_phase(phase, target) == UNUSED)
             continue;
-        if (look_again(targets, plan->phases[phase], &s, err) != 0)
+        if (look_again(targets, phase, &s, err) != 0)
             return rb_err_wrap(err, "target '%s'", target);
         *RB_PUSH(targets->answer, targets->nanswer) = s;
     }

@@ -35,11 +35,12 @@ void rb_targets_destroy(rb_targets_t **targets);
 /* The message for the coordinator; borrowed until destroy. */
 const Rackbench__Loaded *rb_targets_loaded(const rb_targets_t *targets);
 
-/* Subjects of the targets that phase uses, after asking the guard again (RB_ERR_UNSAFE names path
+/* Subjects of the targets that a phase uses, after asking the guard again (RB_ERR_UNSAFE names path
  * and reason) and looking again which files are there. Makes the scratch directory where a layout
- * needs it. *ret_subjects is borrowed until the next call. */
-int rb_targets_phase(rb_targets_t *targets, uint32_t phase, const rb_subject_t **ret_subjects,
-                     size_t *ret_n, rb_err_t *err);
+ * needs it. RB_ERR_INPUT: a job of it does not fit what the plan was resolved to. *ret_subjects is
+ * borrowed until the next call. */
+int rb_targets_phase(rb_targets_t *targets, const Rackbench__Phase *phase,
+                     const rb_subject_t **ret_subjects, size_t *ret_n, rb_err_t *err);
 
 typedef struct {
     uint32_t files;

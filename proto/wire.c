@@ -270,6 +270,26 @@ void rb_plan_destroy(Rackbench__Plan **plan)
     message_destroy((ProtobufCMessage **)plan);
 }
 
+rb_bytes_t rb_phase_pack(const Rackbench__Phase *phase)
+{
+    return blob_pack(&phase->base);
+}
+
+Rackbench__Phase *rb_phase_unpack(const void *data, size_t size, rb_err_t *err)
+{
+    return (Rackbench__Phase *)blob_unpack(&rackbench__phase__descriptor, data, size, err);
+}
+
+Rackbench__Phase *rb_phase_copy(const Rackbench__Phase *phase)
+{
+    return (Rackbench__Phase *)blob_copy(&phase->base);
+}
+
+void rb_phase_destroy(Rackbench__Phase **phase)
+{
+    message_destroy((ProtobufCMessage **)phase);
+}
+
 rb_bytes_t rb_inventory_pack(const Rackbench__Inventory *inventory)
 {
     return blob_pack(&inventory->base);

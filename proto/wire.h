@@ -56,6 +56,11 @@ rb_bytes_t rb_plan_pack(const Rackbench__Plan *plan);
 Rackbench__Plan *rb_plan_unpack(const void *data, size_t size, rb_err_t *err);
 Rackbench__Plan *rb_plan_copy(const Rackbench__Plan *plan);
 void rb_plan_destroy(Rackbench__Plan **plan);
+/* A phase alone, likewise. */
+rb_bytes_t rb_phase_pack(const Rackbench__Phase *phase);
+Rackbench__Phase *rb_phase_unpack(const void *data, size_t size, rb_err_t *err);
+Rackbench__Phase *rb_phase_copy(const Rackbench__Phase *phase);
+void rb_phase_destroy(Rackbench__Phase **phase);
 rb_bytes_t rb_inventory_pack(const Rackbench__Inventory *inventory);
 Rackbench__Inventory *rb_inventory_unpack(const void *data, size_t size, rb_err_t *err);
 Rackbench__Inventory *rb_inventory_copy(const Rackbench__Inventory *inventory);

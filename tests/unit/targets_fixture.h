@@ -134,7 +134,7 @@ static inline const rb_subject_t *phase(fixture_t *f, uint32_t index, size_t exp
 {
     const rb_subject_t *subjects = NULL;
     size_t n = 0;
-    if (rb_targets_phase(f->t, index, &subjects, &n, &f->err) != 0)
+    if (rb_targets_phase(f->t, &f->phases[index], &subjects, &n, &f->err) != 0)
         fail_msg("%s", f->err.text);
     assert_int_equal(n, expected);
     return subjects;

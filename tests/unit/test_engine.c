@@ -308,6 +308,38 @@ static void no_job_here_is_drained_at_once(void **state)
     rb_engine_destroy(&e);
 }
 
+/* A step of a search: the number is the run's, the phase is what Prepare brought. */
+static void a_step_is_run_as_it_is_given(void **state)
+{
+    (void)state;
+    rig_t r;
+    tally_t t = {0};
+    rb_err_t err;
+    Rackbench__Phase step;
+    Rackbench__Job job, *jobs[] = {&job};
+    rig_init(&r, loop.path, true, DISK);
+    step = r.phase;
+    job = r.jobs[0];
+    step.jobs = jobs;
+    job.has_rate_iops = true;
+    job.rate_iops = 1000;
+    rb_engine_opts_t opts = {.plan = &r.plan,
+                             .phase = 7,
+                             .override = &step,
+                             .run_id = r.run_id,
+                             .host = "h1",
+                             .subjects = &r.subject,
+                             .nsubjects = 1,
+                             .jobs_here = r.here};
+    rb_engine_t *e = rb_engine_new(&opts, &err);
+    assert_non_null(e);
+    rig_arm(e, &t);
+    assert_int_equal(rig_await(e, RB_ENGINE_ARMED, &t), RB_ENGINE_DRAINED);
+    assert_int_equal(t.workers[0].phase, 7);
+    assert_int_equal(t.workers[0].offered_ops, 200);
+    rb_engine_destroy(&e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +356,7 @@ int main(void)
         cmocka_unit_test(a_window_row_has_a_limit),
         cmocka_unit_test(more_memory_than_there_is_is_refused),
         cmocka_unit_test(no_job_here_is_drained_at_once),
+        cmocka_unit_test(a_step_is_run_as_it_is_given),
     };
     const char *reason = rb_test_isolate();
     if (reason != NULL) {

@@ -226,6 +226,23 @@ static void test_clean_before_any_phase_only(void **state)
     expect(b, "");
 }
 
+/* A step beyond the plan's phases must bring its phase along. */
+static void test_a_step_brings_its_phase(void **state)
+{
+    (void)state;
+    RB_AUTO(agent_destroy) agent_t *a = agent_new(NULL);
+    hello(a, "c", run1);
+    load(a);
+    report(a, RB_SESSION_LOADED);
+    prepare(a, 2); /* the plan has two */
+    expect(a, "Welcome load(2 phases, h1) Loaded ");
+    HEAR(a, "c", PREPARE, prepare, Prepare, prepare, .phase = 2, .override = &a->phase);
+    report(a, RB_SESSION_READY);
+    HEAR(a, "c", PREPARE, prepare, Prepare, prepare, .phase = 2, .override = &a->phase);
+    arm(a, 2);
+    expect(a, "prepare(2) Ready Ready arm(5000,-3) Armed ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_goodbye_to_the_owner_only),
         cmocka_unit_test(test_joins_until_somebody_calls),
         cmocka_unit_test(test_clean_before_any_phase_only),
+        cmocka_unit_test(test_a_step_brings_its_phase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

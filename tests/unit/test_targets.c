@@ -55,7 +55,7 @@ static void writing_a_device(void **state)
     assert_int_equal(subject(f, 0)->action, RACKBENCH__SUBJECT__ACTION__overwrites);
     assert_non_null(strstr(subject(f, 0)->refused, "does not say `destructive: true`"));
     phase(f, 0, 1); /* the phase that reads may */
-    assert_int_equal(rb_targets_phase(f->t, 1, &subjects, &n, &f->err), -1);
+    assert_int_equal(rb_targets_phase(f->t, &f->phases[1], &subjects, &n, &f->err), -1);
     assert_int_equal(f->err.code, RB_ERR_UNSAFE);
     assert_non_null(strstr(f->err.text, f->loop.path));
 
@@ -69,10 +69,32 @@ static void writing_a_device(void **state)
     phase(f, 1, 1);
 
     int fd = open(f->loop.path, O_RDONLY | O_EXCL | O_CLOEXEC); /* taken since Load */
-    assert_int_equal(rb_targets_phase(f->t, 1, &subjects, &n, &f->err), -1);
+    assert_int_equal(rb_targets_phase(f->t, &f->phases[1], &subjects, &n, &f->err), -1);
     assert_int_equal(f->err.code, RB_ERR_UNSAFE);
     assert_non_null(strstr(f->err.text, "is opened exclusively"));
     close(fd);
+}
+
+/* A step may have other jobs than the plan that was loaded, but no other targets and no more room.
+ */
+static void a_step_fits_what_was_loaded(void **state)
+{
+    fixture_t *f = *state;
+    const rb_subject_t *subjects;
+    size_t n;
+    add_loop(f, &f->loop, "image");
+    add_devices(f, f->loop.path, NULL);
+    Rackbench__Job *job = add_phase(f, "d", RACKBENCH__RW__MODE__read);
+    resolve(f);
+    job->has_size_bytes = true;
+    job->size_bytes = 1ull << 50;
+    assert_int_equal(rb_targets_phase(f->t, &f->phases[0], &subjects, &n, &f->err), -1);
+    assert_non_null(strstr(f->err.text, "is beyond the end of"));
+    job->has_size_bytes = false;
+    job->target = NULL;
+    assert_int_equal(rb_targets_phase(f->t, &f->phases[0], &subjects, &n, &f->err), -1);
+    assert_non_null(strstr(f->err.text, "the plan has no target"));
+    job->target = (char *)"d";
 }
 
 static void allowed_is_a_device_not_a_name(void **state)
@@ -148,6 +170,7 @@ int main(void)
         RB_HERE(order_and_duplicates),
         RB_HERE(no_device),
         RB_HERE(job_must_fit_the_device),
+        RB_HERE(a_step_fits_what_was_loaded),
     };
     const char *why = rb_test_isolate();
     if (why != NULL) {
