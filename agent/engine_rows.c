@@ -166,6 +166,7 @@ static void emit_worker(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
         .first_submit_at_ns = a->first_submit_ns ? at_ns(e, a->first_submit_ns) : INT64_MIN,
         .done_at_ns = a->done_ns ? at_ns(e, a->done_ns) : 0,
         .end_at_ns = a->end_ns ? at_ns(e, a->end_ns) : 0,
+        .stopped_at_ns = a->end_ns ? at_ns(e, RB_MAX(a->end_ns, a->stopped_ns)) : 0,
         .finished = a->finished,
         .unfinished = a->unfinished,
         .oldest_unfinished_ns = a->oldest_unfinished_ns,

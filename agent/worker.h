@@ -28,6 +28,7 @@ enum {
 /* What the WORKER row says; times are of this host's clock, 0 = never. */
 typedef struct {
     uint64_t first_due_ns, first_submit_ns, done_ns, end_ns;
+    uint64_t stopped_ns; /* when it saw that M was over; 0: it had ended before */
     uint64_t unfinished, oldest_unfinished_ns;
     uint64_t cpu_ns, wall_ns;
     uint64_t offered_ops;

@@ -66,11 +66,13 @@ static void main_ends(rb_worker_t *w, uint64_t at_ns)
 }
 
 /* No submission from here on; what is in flight is unfinished. */
-static void measuring_ends(rb_worker_t *w, uint64_t at_ns)
+static void measuring_ends(rb_worker_t *w, uint64_t at_ns, uint64_t now_ns)
 {
     rb_worker_account_t *a = &w->account;
-    if (w->submitting)
+    if (w->submitting) {
         a->end_ns = at_ns;
+        a->stopped_ns = now_ns;
+    }
     w->submitting = false;
     a->unfinished = w->inflight;
     for (uint32_t i = 0; i < w->iodepth; i++) {
@@ -80,14 +82,14 @@ static void measuring_ends(rb_worker_t *w, uint64_t at_ns)
     }
 }
 
-static void change_part(rb_worker_t *w, rb_part_t part, uint64_t at_ns)
+static void change_part(rb_worker_t *w, rb_part_t part, uint64_t at_ns, uint64_t now_ns)
 {
     if (w->part == RB_PART_MAIN)
         main_ends(w, at_ns);
     if (part == RB_PART_MAIN)
         rb_worker_main_begins(w, at_ns);
     if (part == RB_PART_DRAINED)
-        measuring_ends(w, at_ns);
+        measuring_ends(w, at_ns, now_ns);
     w->part = part;
 }
 
@@ -126,7 +128,7 @@ void rb_worker_cut(rb_worker_t *w, uint64_t now_ns)
             w->win->span++;
         }
         if (part != w->part)
-            change_part(w, part, at_ns);
+            change_part(w, part, at_ns, now_ns);
         if (closes)
             open_window(w);
         set_next_cut(w);

@@ -1,8 +1,10 @@
 #include "coordinator/cmd.h"
 
 #include "common/clock.h"
+#include "coordinator/analysis/latency_search.h"
 #include "coordinator/plan/emit.h"
 #include "coordinator/plan/log_size.h"
+#include "coordinator/plan/search.h"
 #include "coordinator/plan_source.h"
 #include "coordinator/task.h"
 #include "proto/select.h"
@@ -14,16 +16,35 @@ static const char *const actions[] = {
     [RACKBENCH__SUBJECT__ACTION__reuses] = "reuses",
 };
 
+static void print_search(const Rackbench__Phase *phase)
+{
+    const Rackbench__Job *job = phase->jobs[rb_search_job(phase)];
+    char target[RB_FMT_SIZE], step[RB_FMT_SIZE], all[RB_FMT_SIZE];
+    uint64_t step_ns = rb_phase_ramp_ns(phase) + rb_phase_runtime_ns(phase);
+    printf("phase %s: job %s searches for the highest rate of the cluster at which p%g of response "
+           "is at most %s: a closed loop and up to %d open ones of %s each, at most %s\n",
+           phase->name, job->name, rb_search_percentile_ppm(job) / 1e4,
+           rb_fmt_ns(target, sizeof(target), job->latency_target_ns), RB_SEARCH_MAX_STEPS - 1,
+           rb_fmt_duration(step, sizeof(step), step_ns),
+           rb_fmt_duration(all, sizeof(all), RB_SEARCH_MAX_STEPS * step_ns));
+}
+
 static void print_duration(const Rackbench__Plan *plan)
 {
     char text[RB_FMT_SIZE];
     uint64_t sum_ns = 0;
-    bool open_end = false;
+    bool open_end = false, searches = false;
     for (size_t i = 0; i < plan->n_phases; i++) {
-        sum_ns += rb_phase_ramp_ns(plan->phases[i]) + rb_phase_runtime_ns(plan->phases[i]);
-        open_end = open_end || rb_phase_runtime_ns(plan->phases[i]) == 0;
+        const Rackbench__Phase *phase = plan->phases[i];
+        uint64_t length_ns = rb_phase_ramp_ns(phase) + rb_phase_runtime_ns(phase);
+        bool search = rb_search_job(phase) >= 0;
+        sum_ns += search ? RB_SEARCH_MAX_STEPS * length_ns : length_ns;
+        open_end |= rb_phase_runtime_ns(phase) == 0;
+        searches |= search;
+        if (search)
+            print_search(phase);
     }
-    printf("duration: %s%s, and the time to lay out files\n",
+    printf("duration: %s%s%s, and the time to lay out files\n", searches ? "at most " : "",
            rb_fmt_duration(text, sizeof(text), sum_ns),
            open_end ? " and what the phases bound by bytes or operations take" : "");
 }

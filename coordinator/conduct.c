@@ -3,8 +3,10 @@
 #include "common/clock.h"
 #include "coordinator/hub.h"
 #include "coordinator/journal.h"
+#include "coordinator/step_figures.h"
 #include "proto/select.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -19,6 +21,7 @@ typedef struct {
     rb_run_t *run;
     rb_journal_t *journal; /* NULL: none */
     uint64_t next_live_ns, next_sync_ns;
+    uint64_t watched; /* windows of a search's step that were looked at */
 } conduct_t;
 
 static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
@@ -34,6 +37,15 @@ static int sink_row(void *ctx, uint32_t host, const void *row, size_t size, rb_e
     if (c->journal != NULL && rb_journal_append(c->journal, host, row, size, err) != 0)
         return -1;
     return c->opts->fold != NULL ? rb_fold_row(c->opts->fold, host, row, size, err) : 0;
+}
+
+static void sink_figures(void *ctx, uint32_t phase, uint32_t job, uint32_t percentile_ppm,
+                         rb_search_figures_t *ret)
+{
+    const conduct_t *c = ctx;
+    *ret = (rb_search_figures_t){0};
+    if (c->opts->fold != NULL)
+        rb_step_figures(c->opts->fold, phase, job, percentile_ppm, ret);
 }
 
 static void step(conduct_t *c, rb_run_event_t ev)
@@ -85,9 +97,11 @@ static void fill_phase(const conduct_t *c, const rb_run_view_t *view, uint64_t n
                        rb_live_state_t *state)
 {
     const Rackbench__Plan *plan = c->run_opts.plan;
-    const Rackbench__Phase *phase = plan->phases[view->phase];
+    const Rackbench__Phase *phase = plan->phases[view->plan_phase];
     state->phase = phase->name;
-    state->phase_number = view->phase + 1;
+    state->phase_number = view->plan_phase + 1;
+    state->step = view->step;
+    state->rate_iops = view->rate_iops;
     state->phases = (uint32_t)plan->n_phases;
     state->phase_index = view->phase;
     state->done_bytes = view->done_bytes;
@@ -127,6 +141,44 @@ static void sync_journal(conduct_t *c, uint64_t now_ns)
         step(c, (rb_run_event_t){.kind = RB_RUN_JOURNAL_FAILED, .text = err.text});
 }
 
+/* A step that cannot keep its target any more ends now. */
+static void judge_so_far(conduct_t *c, const rb_latency_search_t *search, uint32_t phase,
+                         uint32_t job)
+{
+    const Rackbench__Phase *run = rb_fold_plan_phase(c->opts->fold, phase);
+    double length_s = (double)(rb_phase_ramp_ns(run) + rb_phase_runtime_ns(run)) / 1e9;
+    uint64_t due = (uint64_t)((double)search->rate_iops * length_s) + 1;
+    uint64_t late = rb_step_late_ops(c->opts->fold, phase, job, search->target_ns);
+    char text[RB_MAX_TEXT], target[RB_FMT_SIZE];
+    if (!rb_latency_search_hopeless(search, late, due))
+        return;
+    snprintf(text, sizeof(text),
+             "out of reach: %" PRIu64
+             " operations took longer than %s, more than p%g allows of the "
+             "%" PRIu64 " that are due in the whole step",
+             late, rb_fmt_ns(target, sizeof(target), search->target_ns),
+             search->percentile_ppm / 1e4, due);
+    step(c, (rb_run_event_t){.kind = RB_RUN_VERDICT, .text = text});
+}
+
+static void watch_search(conduct_t *c)
+{
+    uint32_t job;
+    rb_run_view_t view;
+    const rb_latency_search_t *search = rb_run_search(c->run, &job);
+    const rb_fold_t *fold = c->opts->fold;
+    if (search == NULL || fold == NULL)
+        return;
+    rb_run_view(c->run, rb_clock_now_ns(), &view);
+    if (view.stopping || view.phase >= fold->nphases)
+        return;
+    uint64_t complete = fold->phases[view.phase].complete;
+    if (complete == c->watched) /* the sums cost something: once a window */
+        return;
+    c->watched = complete;
+    judge_so_far(c, search, view.phase, job);
+}
+
 static void check_embedded(conduct_t *c)
 {
     uint32_t dead = rb_fleet_dead(c->opts->fleet);
@@ -154,6 +206,7 @@ static void loop(conduct_t *c, int signal_fd)
             step(c, (rb_run_event_t){.kind = RB_RUN_INTERRUPT});
         step(c, (rb_run_event_t){.kind = RB_RUN_TICK});
         check_embedded(c);
+        watch_search(c);
         uint64_t now_ns = rb_clock_now_ns();
         sync_journal(c, now_ns);
         show(c, now_ns);
@@ -172,7 +225,7 @@ static int open_signals(void)
 static int prepare(conduct_t *c, rb_err_t *err)
 {
     const rb_fleet_t *fleet = c->opts->fleet;
-    rb_run_sink_t sink = {c, sink_send, sink_row};
+    rb_run_sink_t sink = {c, sink_send, sink_row, sink_figures};
     rb_hub_opts_t hub = {c->opts->run.id, fleet->list, fleet->listen,
                          fleet->has_key ? &fleet->key : NULL};
     if (c->opts->journal_path != NULL) {

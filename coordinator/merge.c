@@ -1,4 +1,5 @@
 #include "coordinator/merge_parts.h"
+#include "coordinator/plan/search.h"
 #include "proto/select.h"
 
 #include <inttypes.h>
@@ -51,7 +52,18 @@ uint64_t rb_fold_interval_ns(const rb_fold_t *fold)
 
 const Rackbench__Phase *rb_fold_plan_phase(const rb_fold_t *fold, uint32_t phase)
 {
-    return fold->plan != NULL && phase < fold->plan->n_phases ? fold->plan->phases[phase] : NULL;
+    uint32_t index = phase;
+    if (phase < fold->nphases && fold->phases[phase].override != NULL)
+        return fold->phases[phase].override;
+    if (phase < fold->nphases)
+        index = fold->phases[phase].plan_phase;
+    return fold->plan != NULL && index < fold->plan->n_phases ? fold->plan->phases[index] : NULL;
+}
+
+bool rb_fold_is_step(const rb_fold_t *fold, uint32_t phase)
+{
+    const Rackbench__Phase *p = rb_fold_plan_phase(fold, phase);
+    return p != NULL && rb_search_job(p) >= 0;
 }
 
 uint64_t rb_fold_ramp_ns(const rb_fold_t *fold, uint32_t phase)
@@ -144,6 +156,10 @@ static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
         return take_host(fold, row, err);
     case RB_ROW_CLOCK:
         return take_clock(fold, &row->clock, err);
+    case RB_ROW_STEP:
+        return rb_fold_step(fold, &row->step, err);
+    case RB_ROW_SEARCH:
+        return rb_fold_search(fold, row, err);
     case RB_ROW_PHASE_START:
         return rb_fold_phase_start(fold, &row->phase_start, err);
     case RB_ROW_PHASE_END:

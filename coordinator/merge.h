@@ -6,9 +6,9 @@
  * dropped once every host has delivered them. The structures are public to be read; only
  * rb_fold_row changes them.
  *
- * Order of rows: RUN, HOST, CLOCK; per phase DRIVES, PLACEMENT, LAYOUT and EVENT of the agents,
- * PHASE_START, WINDOW, WORKER, KERNEL, CPU, PHASE_END; NOTE anywhere; RUN_END last (absent: the run
- * is "truncated").
+ * Order of rows: RUN, HOST, CLOCK; per phase STEP where it is not the plan's phase of that number,
+ * DRIVES, PLACEMENT, LAYOUT and EVENT of the agents, PHASE_START, WINDOW, WORKER, KERNEL, CPU,
+ * PHASE_END, SEARCH; NOTE anywhere; RUN_END last (absent: the run is "truncated").
  */
 #pragma once
 
@@ -80,10 +80,15 @@ typedef struct {
 } rb_pending_t;
 
 typedef struct {
+    uint32_t plan_phase;        /* index in the plan */
+    uint32_t step;              /* of that phase, from 1 */
+    Rackbench__Phase *override; /* owned: as it was run; NULL: as the plan has it */
+    rb_row_t search_row;        /* kind RB_ROW_SEARCH; zero: none */
     bool started, over;
     uint64_t t0_ns, t0_wall_ns;
     int64_t te_at_ns; /* INT64_MAX: as planned */
     bool truncated;
+    char *reason; /* of a verdict that ended it before its time; NULL: none */
     size_t nmembers;
     rb_member_t *members; /* [nmembers], by host number - 1 */
     rb_series_t series;   /* of the cluster */
@@ -123,7 +128,7 @@ typedef struct {
     size_t nhosts;
     rb_fold_host_t *hosts; /* [nhosts], by host number - 1 */
     size_t nphases;
-    rb_fold_phase_t *phases; /* [nphases], by index in the plan */
+    rb_fold_phase_t *phases; /* [nphases], by number of the step in the run */
     size_t nevents;
     rb_fold_event_t *events;
     rb_hist_t *scratch;
@@ -142,7 +147,9 @@ const char *rb_fold_host_name(const rb_fold_t *fold, uint32_t host);
 uint64_t rb_fold_interval_ns(const rb_fold_t *fold);
 uint64_t rb_fold_ramp_ns(const rb_fold_t *fold, uint32_t phase);
 uint64_t rb_fold_runtime_ns(const rb_fold_t *fold, uint32_t phase); /* 0: bound by count alone */
-/* NULL when the plan has no such phase or job. */
+/* Is it a step of a search? */
+bool rb_fold_is_step(const rb_fold_t *fold, uint32_t phase);
+/* The phase as that step ran it; NULL when there is no such step. */
 const Rackbench__Phase *rb_fold_plan_phase(const rb_fold_t *fold, uint32_t phase);
 
 /* End of M as far as it is known [ns since T0]: by plan, stop, common end and last completion;
@@ -167,3 +174,5 @@ int rb_member_start(const rb_member_t *member, rb_start_t *ret_start);
 /* Difference of the extreme hosts and the sum of their clock bounds; false before any WORKER row.
  */
 bool rb_fold_skew(const rb_fold_phase_t *phase, uint64_t *ret_skew_ns, uint64_t *ret_bound_ns);
+/* The same of their ends: when the last worker of a host stopped to submit. */
+bool rb_fold_end_skew(const rb_fold_phase_t *phase, uint64_t *ret_skew_ns, uint64_t *ret_bound_ns);

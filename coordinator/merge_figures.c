@@ -78,28 +78,56 @@ int rb_member_start(const rb_member_t *member, rb_start_t *ret_start)
     return 0;
 }
 
+typedef struct {
+    const rb_member_t *early, *late;
+    int64_t min, max;
+} spread_t;
+
+static void add_to_spread(spread_t *s, const rb_member_t *m, int64_t at_ns)
+{
+    if (s->early == NULL || at_ns < s->min) {
+        s->early = m;
+        s->min = at_ns;
+    }
+    if (s->late == NULL || at_ns >= s->max) {
+        s->late = m;
+        s->max = at_ns;
+    }
+}
+
+static bool tell_spread(const spread_t *s, uint64_t *ret_skew_ns, uint64_t *ret_bound_ns)
+{
+    if (s->early == NULL)
+        return false;
+    *ret_skew_ns = (uint64_t)(s->max - s->min);
+    /* A single host is compared with its own clock. */
+    *ret_bound_ns = s->early == s->late ? 0 : s->early->bound_ns + s->late->bound_ns;
+    return true;
+}
+
 bool rb_fold_skew(const rb_fold_phase_t *phase, uint64_t *ret_skew_ns, uint64_t *ret_bound_ns)
 {
-    const rb_member_t *early = NULL, *late = NULL;
-    int64_t min = INT64_MAX, max = INT64_MIN;
+    spread_t spread = {0};
     for (size_t i = 0; i < phase->nmembers; i++) {
         const rb_member_t *m = &phase->members[i];
         rb_start_t s;
-        if (!m->takes_part || rb_member_start(m, &s) < 0)
-            continue;
-        if (early == NULL || s.lateness_ns < min) {
-            early = m;
-            min = s.lateness_ns;
-        }
-        if (late == NULL || s.lateness_ns >= max) {
-            late = m;
-            max = s.lateness_ns;
-        }
+        if (m->takes_part && rb_member_start(m, &s) == 0)
+            add_to_spread(&spread, m, s.lateness_ns);
     }
-    if (early == NULL)
-        return false;
-    *ret_skew_ns = (uint64_t)(max - min);
-    /* A single host is compared with its own clock. */
-    *ret_bound_ns = early == late ? 0 : early->bound_ns + late->bound_ns;
-    return true;
+    return tell_spread(&spread, ret_skew_ns, ret_bound_ns);
+}
+
+bool rb_fold_end_skew(const rb_fold_phase_t *phase, uint64_t *ret_skew_ns, uint64_t *ret_bound_ns)
+{
+    spread_t spread = {0};
+    for (size_t i = 0; i < phase->nmembers; i++) {
+        const rb_member_t *m = &phase->members[i];
+        int64_t last_ns = INT64_MIN;
+        for (size_t k = 0; k < m->nworkers; k++)
+            if (m->workers[k].first_submit_at_ns != INT64_MIN)
+                last_ns = RB_MAX(last_ns, m->workers[k].stopped_at_ns);
+        if (m->takes_part && last_ns != INT64_MIN)
+            add_to_spread(&spread, m, last_ns);
+    }
+    return tell_spread(&spread, ret_skew_ns, ret_bound_ns);
 }

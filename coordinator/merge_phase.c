@@ -12,21 +12,66 @@ static bool is_by_count(const Rackbench__Phase *phase)
     return false;
 }
 
-rb_fold_phase_t *rb_fold_phase(rb_fold_t *fold, uint32_t phase, rb_err_t *err)
+/* By its number it is the plan's phase, until a STEP row says otherwise. */
+static rb_fold_phase_t *slot(rb_fold_t *fold, uint32_t phase)
 {
-    const Rackbench__Phase *planned = rb_fold_plan_phase(fold, phase);
-    if (planned == NULL) {
-        rb_err_set(err, RB_ERR_NET, "phase %u is not in the plan", phase);
-        return NULL;
-    }
     while (fold->nphases <= phase) {
         uint32_t index = (uint32_t)fold->nphases;
         rb_fold_phase_t *p = RB_PUSH(fold->phases, fold->nphases);
+        p->plan_phase = index;
+        p->step = 1;
         p->te_at_ns = INT64_MAX;
         p->all_done_ns = UINT64_MAX;
-        p->by_count = is_by_count(fold->plan->phases[index]);
+        p->by_count = index < fold->plan->n_phases && is_by_count(fold->plan->phases[index]);
     }
     return &fold->phases[phase];
+}
+
+rb_fold_phase_t *rb_fold_phase(rb_fold_t *fold, uint32_t phase, rb_err_t *err)
+{
+    if (rb_fold_plan_phase(fold, phase) == NULL) {
+        rb_err_set(err, RB_ERR_NET, "phase %u is not in the plan", phase);
+        return NULL;
+    }
+    return slot(fold, phase);
+}
+
+/* Steps are numbered one after the other, and told before anything of them. */
+int rb_fold_step(rb_fold_t *fold, rb_row_step_t *row, rb_err_t *err)
+{
+    RB_AUTO(rb_phase_destroy) Rackbench__Phase *override = NULL;
+    if (row->plan_phase >= fold->plan->n_phases)
+        return rb_err_set(err, RB_ERR_NET, "step %u is of phase %u, which is not in the plan",
+                          row->phase, row->plan_phase);
+    if (row->phase != fold->nphases)
+        return rb_err_set(err, RB_ERR_INTERNAL, "step %u is told when %zu are known", row->phase,
+                          fold->nphases);
+    if (row->override.size > 0) {
+        override = rb_phase_unpack(row->override.data, row->override.size, err);
+        if (override == NULL)
+            return rb_err_wrap(err, "step %u", row->phase);
+    }
+    rb_fold_phase_t *p = slot(fold, row->phase);
+    p->plan_phase = row->plan_phase;
+    p->step = row->step;
+    p->override = RB_MOVE(override);
+    p->by_count = is_by_count(rb_fold_plan_phase(fold, row->phase));
+    return 0;
+}
+
+int rb_fold_search(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
+{
+    const rb_row_search_t *s = &row->search;
+    rb_fold_phase_t *p = s->phase < fold->nphases ? &fold->phases[s->phase] : NULL;
+    if (p == NULL || !p->over || p->search_row.kind == RB_ROW_SEARCH)
+        return rb_err_set(err, RB_ERR_INTERNAL, "figures of a search's step %u, which %s", s->phase,
+                          p == NULL || !p->over ? "is not over" : "came before");
+    if (s->job >= rb_fold_plan_phase(fold, s->phase)->n_jobs)
+        return rb_err_set(err, RB_ERR_NET, "job %u is not among those of phase %u", s->job,
+                          s->phase);
+    p->search_row = *row;
+    *row = (rb_row_t){0};
+    return 0;
 }
 
 rb_member_t *rb_fold_member(rb_fold_phase_t *phase, uint32_t host)
@@ -73,6 +118,9 @@ void rb_fold_phase_clear(rb_fold_phase_t *phase)
         clear_member(&phase->members[i]);
     for (size_t i = 0; i < phase->npending; i++)
         rb_pending_clear(&phase->pending[i]);
+    rb_phase_destroy(&phase->override);
+    rb_row_clear(&phase->search_row);
+    free(phase->reason);
     free(phase->members);
     free(phase->pending);
     rb_series_clear(&phase->series);
@@ -131,7 +179,7 @@ static uint64_t all_done_ns(const rb_fold_phase_t *p)
     return p->by_count && last_ns >= 0 ? (uint64_t)last_ns + 1 : UINT64_MAX;
 }
 
-int rb_fold_phase_end(rb_fold_t *fold, const rb_row_phase_end_t *row, rb_err_t *err)
+int rb_fold_phase_end(rb_fold_t *fold, rb_row_phase_end_t *row, rb_err_t *err)
 {
     rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
     if (phase == NULL)
@@ -139,6 +187,8 @@ int rb_fold_phase_end(rb_fold_t *fold, const rb_row_phase_end_t *row, rb_err_t *
     phase->over = true;
     phase->te_at_ns = row->te_at_ns;
     phase->truncated = row->truncated;
+    free(phase->reason);
+    phase->reason = row->reason != NULL && row->reason[0] != '\0' ? RB_MOVE(row->reason) : NULL;
     phase->all_done_ns = all_done_ns(phase);
     for (size_t i = 0; i < row->nlost; i++) {
         if (rb_fold_host_name(fold, row->lost[i]) == NULL)
@@ -323,6 +373,8 @@ int rb_fold_agent_row(rb_fold_t *fold, uint32_t host, rb_row_t *row, rb_err_t *e
     case RB_ROW_PHASE_END:
     case RB_ROW_NOTE:
     case RB_ROW_RUN_END:
+    case RB_ROW_STEP:
+    case RB_ROW_SEARCH:
         break;
     }
     return rb_err_set(err, RB_ERR_NET, "an agent sent a row of kind %d, the coordinator's own",

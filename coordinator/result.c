@@ -15,6 +15,7 @@ static void destroy_phase(rb_result_phase_t *phase)
     free(phase->jobs);
     free(phase->groups);
     free(phase->series_hosts);
+    free(phase->point);
 }
 
 void rb_result_destroy(rb_result_t **result)
@@ -28,6 +29,9 @@ void rb_result_destroy(rb_result_t **result)
         destroy_phase(&r->phases[i]);
         free(r->texts[i]);
     }
+    for (size_t i = 0; i < r->nsearches; i++)
+        rb_result_search_clear(&r->searches[i]);
+    free(r->searches);
     free(r->prepares);
     free(r->phases);
     free(r->events);
@@ -180,6 +184,11 @@ static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
     count_starts(&result->fold->phases[index], phase);
     phase->has_start =
         rb_fold_skew(&result->fold->phases[index], &phase->skew_ns, &phase->skew_bound_ns);
+    phase->has_end =
+        rb_fold_end_skew(&result->fold->phases[index], &phase->end_skew_ns, &phase->end_bound_ns);
+    phase->end_reason = result->fold->phases[index].reason;
+    phase->step = rb_fold_is_step(result->fold, index) ? result->fold->phases[index].step : 0;
+    rb_result_point(result->fold, phase);
     count_series_hosts(phase);
     add_share_event(result, result->nphases - 1, first_host);
 }
@@ -224,6 +233,14 @@ static double run_seconds(const rb_fold_t *fold, const rb_result_t *result)
     return result->nphases > 0 && end > begin ? (double)(end - begin) / RB_NS_PER_S : 0;
 }
 
+static bool was_started(const rb_fold_t *fold, uint32_t plan_phase)
+{
+    for (size_t i = 0; i < fold->nphases; i++)
+        if (fold->phases[i].started && fold->phases[i].plan_phase == plan_phase)
+            return true;
+    return false;
+}
+
 static void fill_run(rb_result_t *result)
 {
     const rb_fold_t *fold = result->fold;
@@ -240,8 +257,9 @@ static void fill_run(rb_result_t *result)
         *RB_PUSH(result->marks, result->nmarks) = "truncated";
     result->seconds = run_seconds(fold, result);
     for (uint32_t i = 0; i < fold->plan->n_phases; i++)
-        if (i >= fold->nphases || !fold->phases[i].started)
-            *RB_PUSH(result->not_run, result->nnot_run) = phase_name(fold, (int32_t)i);
+        if (!was_started(fold, i))
+            *RB_PUSH(result->not_run, result->nnot_run) =
+                fold->plan->phases[i]->name != NULL ? fold->plan->phases[i]->name : "";
 }
 
 rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err)
@@ -260,6 +278,7 @@ rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err)
         if (fold->phases[i].started)
             add_phase(result, summer, i);
     }
+    rb_result_searches(result);
     sort_events(result);
     fill_run(result);
     return RB_MOVE(result);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "coordinator/merge.h"
+#include "coordinator/plan/schema.h"
 
 enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 5 };
 
@@ -113,9 +114,18 @@ typedef struct {
     const rb_series_t *series;
 } rb_result_host_t;
 
+/* A number that a step has of its own. */
+typedef struct {
+    rb_key_t key; /* of the job: "rate_iops" */
+    uint64_t number;
+} rb_point_t;
+
 typedef struct {
     const char *name;
-    uint32_t index;      /* in the plan */
+    uint32_t index; /* number of the step in the run */
+    uint32_t step;  /* of a search, from 1; 0: none */
+    size_t npoint;
+    rb_point_t *point;
     uint64_t t0_wall_ns; /* since 1970 */
     double seconds;      /* |M|; 0: it ended before M began, and has no rates and no share */
     size_t nmarks;
@@ -125,6 +135,9 @@ typedef struct {
     bool has_start;
     uint64_t skew_ns, skew_bound_ns;
     size_t start_hosts, start_of; /* hosts whose start is known, of those that took part */
+    bool has_end;
+    uint64_t end_skew_ns, end_bound_ns;
+    const char *end_reason; /* of a verdict that ended it before its time; NULL: none */
     rb_stats_t cluster;
     size_t njobs, ngroups, nhosts;
     rb_named_stats_t *jobs, *groups;
@@ -144,6 +157,26 @@ typedef struct {
     uint32_t laid_out, reused; /* prepare: files */
 } rb_result_phase_t;
 
+/* A step of a search. */
+typedef struct {
+    size_t phase;               /* index in rb_result_t.phases */
+    const rb_row_search_t *row; /* borrowed from the fold */
+    double offered_iops, achieved_iops;
+    bool cut; /* ended as soon as it was out of reach */
+} rb_result_step_t;
+
+/* The highest rate that keeps a latency target. */
+typedef struct {
+    const char *phase, *job;
+    uint32_t plan_phase;
+    uint64_t target_ns;
+    uint32_t percentile_ppm;
+    const char *verdict; /* "": it was not brought to its end */
+    size_t nsteps;
+    rb_result_step_t *steps; /* as they were run: first the closed loop */
+    size_t best; /* 1 + index of the open step that kept it at the highest rate; 0: none */
+} rb_result_search_t;
+
 typedef struct {
     int64_t at_ns;     /* since T0 of the first phase that started */
     const char *host;  /* NULL: the run */
@@ -159,7 +192,8 @@ typedef struct {
     double seconds; /* 0: not known, as no phase started */
     size_t nmarks, nnot_run;
     const char **marks, **not_run; /* not_run: phases of the plan that never started */
-    size_t nprepares, nphases, nevents;
+    size_t nprepares, nphases, nevents, nsearches;
+    rb_result_search_t *searches;         /* in the order of the plan */
     rb_result_phase_t *prepares, *phases; /* prepares: layouts; no interval, start or series */
     rb_result_event_t *events;            /* by time */
     char **texts;                         /* [nphases] of the events made here; NULL where none */

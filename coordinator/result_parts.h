@@ -32,5 +32,10 @@ void rb_result_cpu(const rb_fold_t *fold, uint32_t phase, const rb_member_t *m,
                    rb_result_host_t *host);
 /* Fills little and its verdict, for a phase whose slots are all known to have been busy. */
 void rb_result_little(rb_result_phase_t *phase);
+/* Fills point. */
+void rb_result_point(const rb_fold_t *fold, rb_result_phase_t *phase);
+/* Fills searches; needs the phases. */
+void rb_result_searches(rb_result_t *result);
+void rb_result_search_clear(rb_result_search_t *search);
 /* Fills cluster, jobs, groups and hosts from the scope's phase. */
 void rb_result_scopes(rb_summer_t *summer, const rb_scope_t *scope, rb_result_phase_t *phase);

@@ -9,6 +9,7 @@ rb_run_t *rb_run_new(const rb_run_opts_t *opts, const rb_run_sink_t *sink)
     run->sink = *sink;
     run->next_row = 1;
     run->outcome.status = "done";
+    run->search_job = -1;
     run->hosts = rb_calloc(opts->nhosts, sizeof(*run->hosts));
     for (size_t i = 0; i < opts->nhosts; i++) {
         run->hosts[i].opts = &opts->hosts[i];
@@ -28,6 +29,7 @@ void rb_run_destroy(rb_run_t **run_p)
         rb_to_coordinator_destroy(&run->hosts[i].loaded);
         rb_to_coordinator_destroy(&run->hosts[i].cleaned);
     }
+    rb_phase_destroy(&run->override);
     free(run->hosts);
     free(run);
     *run_p = NULL;
@@ -54,23 +56,6 @@ static void begin_command(rb_run_t *run, rb_stage_t stage, rb_run_want_t want)
     for (size_t i = 0; i < run->opts.nhosts; i++)
         if (run->hosts[i].link == LINK_UP)
             rb_run_command(run, &run->hosts[i], want);
-}
-
-static void begin_phase(rb_run_t *run, uint32_t phase)
-{
-    run->stage = RB_STAGE_PREPARE;
-    run->phase = phase;
-    run->t0_ns = run->te_ns = 0;
-    for (size_t i = 0; i < run->opts.nhosts; i++) {
-        rb_run_host_t *host = &run->hosts[i];
-        host->done_bytes = host->total_bytes = 0;
-        host->started = false;
-        host->takes_part =
-            host->link == LINK_UP &&
-            rb_phase_on_host(rb_run_phase(run), host->opts->nlabels, host->opts->labels);
-        if (host->takes_part)
-            rb_run_command(run, host, WANT_READY);
-    }
 }
 
 /* T0: far enough ahead for the slowest round trip seen in the burst, twice over. */
@@ -142,20 +127,19 @@ static void after_load(rb_run_t *run, uint64_t now_ns)
     if (refused(run, now_ns))
         return;
     note_warnings(run, now_ns);
-    if (run->opts.goal == RB_RUN_CHECK)
+    if (run->opts.goal == RB_RUN_CHECK) {
         rb_run_finish(run, now_ns);
-    else
-        begin_phase(run, 0);
+        return;
+    }
+    rb_run_begin(run, now_ns);
 }
 
 static void after_phase(rb_run_t *run, uint64_t now_ns)
 {
     rb_run_write_phase_end(run);
     rb_run_judge_skew(run);
-    if (run->outcome.err.code != RB_OK || run->phase + 1 == run->opts.plan->n_phases)
+    if (run->outcome.err.code != RB_OK || !rb_run_go_on(run, now_ns))
         rb_run_finish(run, now_ns);
-    else
-        begin_phase(run, run->phase + 1);
 }
 
 bool rb_run_reached(const rb_run_t *run, const rb_run_host_t *host)
@@ -301,6 +285,9 @@ void rb_run_step(rb_run_t *run, const rb_run_event_t *ev)
     case RB_RUN_INTERRUPT:
         rb_run_interrupt(run, ev->now_ns);
         break;
+    case RB_RUN_VERDICT:
+        rb_run_verdict(run, ev->now_ns, ev->text);
+        break;
     }
     rb_run_advance(run, ev->now_ns);
 }
@@ -314,7 +301,14 @@ uint64_t rb_run_deadline_ns(const rb_run_t *run)
 
 void rb_run_view(const rb_run_t *run, uint64_t now_ns, rb_run_view_t *ret)
 {
-    *ret = (rb_run_view_t){.stage = run->stage, .phase = run->phase, .stopping = run->te_ns != 0};
+    *ret = (rb_run_view_t){.stage = run->stage,
+                           .phase = run->phase,
+                           .plan_phase = run->plan_phase,
+                           .stopping = run->te_ns != 0};
+    if (run->search_job >= 0) {
+        ret->step = run->step;
+        ret->rate_iops = run->search.rate_iops;
+    }
     if (run->stage == RB_STAGE_RUN)
         ret->t0_ns = run->t0_ns;
     for (size_t i = 0; i < run->opts.nhosts; i++) {
@@ -325,6 +319,14 @@ void rb_run_view(const rb_run_t *run, uint64_t now_ns, rb_run_view_t *ret)
         ret->done_bytes += host->done_bytes;
         ret->total_bytes += host->total_bytes;
     }
+}
+
+const rb_latency_search_t *rb_run_search(const rb_run_t *run, uint32_t *ret_job)
+{
+    if (run->stage != RB_STAGE_RUN || run->search_job < 0)
+        return NULL;
+    *ret_job = (uint32_t)run->search_job;
+    return &run->search;
 }
 
 bool rb_run_done(const rb_run_t *run)

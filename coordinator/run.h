@@ -5,8 +5,11 @@
  * has answered. Messages may be lost with a connection: each Beat's answer tells where an agent is,
  * and a command it has not reached is sent again.
  *
- *   CONNECT -> PROBE -> LOAD -> per phase: PREPARE -> PROBE -> ARM/RUN (until all drained, all rows
+ *   CONNECT -> PROBE -> LOAD -> per step: PREPARE -> PROBE -> ARM/RUN (until all drained, all rows
  * in) -> DONE
+ *
+ * A step is a phase as it is run: each phase of the plan is one, and one with a latency target is
+ * as many as its search takes. "phase" in messages and rows is the number of the step in the run.
  *
  * Rows go to the sink's row() in order, each exactly once; the coordinator's own facts go there
  * too, as host 0. Called by the coordinator's main thread, and by the simulator in virtual time.
@@ -14,6 +17,7 @@
 #pragma once
 
 #include "common/err.h"
+#include "coordinator/analysis/latency_search.h"
 #include "coordinator/clocksync.h"
 #include "proto/wire.h"
 
@@ -53,6 +57,9 @@ typedef struct {
     void (*send)(void *ctx, uint32_t host, const Rackbench__ToAgent *msg);
     int (*row)(void *ctx, uint32_t host, const void *row, size_t size,
                rb_err_t *err); /* to the journal */
+    /* What a job did in a step so far, on all hosts together. */
+    void (*figures)(void *ctx, uint32_t phase, uint32_t job, uint32_t percentile_ppm,
+                    rb_search_figures_t *ret);
 } rb_run_sink_t;
 
 typedef enum {
@@ -64,7 +71,9 @@ typedef enum {
     RB_RUN_REFUSED,        /* host, text: it does not let us in, for now */
     RB_RUN_GONE,           /* host, text: it is known to have ended */
     RB_RUN_JOURNAL_FAILED, /* text: what is written cannot be made safe */
-    RB_RUN_INTERRUPT       /* the user's Ctrl-C; the second one ends at once */
+    RB_RUN_INTERRUPT,      /* the user's Ctrl-C; the second one ends at once */
+    RB_RUN_VERDICT         /* text: why no more of the phase under way is needed. It ends for all
+                            * hosts at one instant, and the run goes on. */
 } rb_run_event_kind_t;
 
 typedef struct {
@@ -98,7 +107,10 @@ typedef enum {
 /* What a live view shows. */
 typedef struct {
     rb_stage_t stage;
-    uint32_t phase;
+    uint32_t phase;                   /* number of the step */
+    uint32_t plan_phase;              /* index in the plan */
+    uint32_t step;                    /* of a search, from 1; 0: the phase is none */
+    uint64_t rate_iops;               /* of that step; 0: its closed loop */
     size_t hosts, answering;          /* taking part; of those, heard within 2 s */
     size_t reached;                   /* hosts that have done what the stage waits for */
     uint64_t done_bytes, total_bytes; /* layout, PREPARE only */
@@ -106,6 +118,9 @@ typedef struct {
     bool stopping;
 } rb_run_view_t;
 void rb_run_view(const rb_run_t *run, uint64_t now_ns, rb_run_view_t *ret);
+
+/* The search that the phase under way is a step of, and the index of its job; NULL: it is none. */
+const rb_latency_search_t *rb_run_search(const rb_run_t *run, uint32_t *ret_job);
 
 /* DONE: how it ended. text is "" or the one line to print. */
 typedef struct {

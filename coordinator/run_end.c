@@ -36,6 +36,14 @@ void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns)
     }
 }
 
+void rb_run_verdict(rb_run_t *run, uint64_t now_ns, const char *reason)
+{
+    if (run->stage != RB_STAGE_RUN || run->te_ns != 0)
+        return;
+    snprintf(run->reason, sizeof(run->reason), "%s", reason);
+    rb_run_stop_phase(run, now_ns);
+}
+
 /* Stop what is under way: a running phase drains and keeps its figures, anything else just ends. */
 static void wind_up(rb_run_t *run, uint64_t now_ns)
 {

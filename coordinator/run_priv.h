@@ -1,5 +1,6 @@
 /* run_priv.h - what the files of the run share: run.c (stages), run_message.c (what agents say),
- * run_send.c (what we say), run_row.c (the journal), run_end.c (loss, faults, the end). */
+ * run_send.c (what we say), run_row.c (the journal), run_step.c (what is run next), run_end.c
+ * (loss, faults, the end). */
 #pragma once
 
 #include "coordinator/run.h"
@@ -46,9 +47,15 @@ struct rb_run {
     rb_stage_t stage;
     rb_run_host_t *hosts; /* [opts.nhosts] */
     uint64_t start_ns, next_beat_ns;
-    uint64_t next_row; /* of host 0 */
-    uint32_t phase;
-    uint64_t t0_ns, te_ns; /* of the phase; te_ns 0: as the plan says */
+    uint64_t next_row;          /* of host 0 */
+    uint32_t phase;             /* number of the step in the run */
+    uint32_t plan_phase;        /* index in the plan */
+    uint32_t step;              /* of this phase of the plan, from 1 */
+    Rackbench__Phase *override; /* owned: the phase as it is run; NULL: as the plan has it */
+    int search_job;             /* index in the phase; -1: it is no step of a search */
+    rb_latency_search_t search;
+    uint64_t t0_ns, te_ns;                      /* of the phase; te_ns 0: as the plan says */
+    char reason[sizeof(((rb_err_t *)0)->text)]; /* of the verdict that set te_ns; "": none */
     bool journal_broken;
     uint32_t interrupts;
     size_t lost;
@@ -62,13 +69,19 @@ static inline uint32_t rb_run_host_index(const rb_run_t *run, const rb_run_host_
 
 static inline const Rackbench__Phase *rb_run_phase(const rb_run_t *run)
 {
-    return run->opts.plan->phases[run->phase];
+    return run->override != NULL ? run->override : run->opts.plan->phases[run->plan_phase];
 }
 
 /* run.c */
 /* Has this host done what the stage waits for? */
 bool rb_run_reached(const rb_run_t *run, const rb_run_host_t *host);
 void rb_run_advance(rb_run_t *run, uint64_t now_ns); /* leaves every stage that is complete */
+
+/* run_step.c */
+void rb_run_begin(rb_run_t *run, uint64_t now_ns); /* the first step */
+/* The step under way is over and journaled: tells the search, and begins the next step. false: that
+ * was the last. */
+bool rb_run_go_on(rb_run_t *run, uint64_t now_ns);
 
 /* run_send.c */
 void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
@@ -85,6 +98,9 @@ void rb_run_on_row(rb_run_t *run, const rb_run_event_t *ev);
 void rb_run_write_run(rb_run_t *run);
 void rb_run_write_host(rb_run_t *run, const rb_run_host_t *host);
 void rb_run_write_clocks(rb_run_t *run, uint64_t now_ns); /* one row per host that is up */
+void rb_run_write_step(rb_run_t *run, uint64_t now_ns);   /* where it is not the plan's phase */
+/* What the step at this rate did, and what it means. */
+void rb_run_write_search(rb_run_t *run, uint64_t now_ns, const rb_row_search_t *search);
 void rb_run_write_phase_start(rb_run_t *run);
 void rb_run_write_phase_end(rb_run_t *run);
 void rb_run_note(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, const char *kind,
@@ -105,5 +121,6 @@ void rb_run_lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char
 void rb_run_refused(rb_run_t *run, const rb_run_event_t *ev); /* the reason of a later loss */
 void rb_run_check_silence(rb_run_t *run, uint64_t now_ns);
 void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns);
+void rb_run_verdict(rb_run_t *run, uint64_t now_ns, const char *reason);
 void rb_run_interrupt(rb_run_t *run, uint64_t now_ns);
 void rb_run_finish(rb_run_t *run, uint64_t now_ns);

@@ -136,6 +136,25 @@ void rb_run_write_clocks(rb_run_t *run, uint64_t now_ns)
     }
 }
 
+void rb_run_write_step(rb_run_t *run, uint64_t now_ns)
+{
+    rb_row_t row = {.kind = RB_ROW_STEP};
+    if (run->override == NULL)
+        return;
+    row.step.phase = run->phase;
+    row.step.plan_phase = run->plan_phase;
+    row.step.step = run->step;
+    row.step.override = rb_phase_pack(run->override);
+    write_own(run, now_ns, &row);
+    rb_bytes_clear(&row.step.override);
+}
+
+void rb_run_write_search(rb_run_t *run, uint64_t now_ns, const rb_row_search_t *search)
+{
+    rb_row_t row = {.kind = RB_ROW_SEARCH, .search = *search};
+    write_own(run, now_ns, &row);
+}
+
 void rb_run_write_phase_start(rb_run_t *run)
 {
     rb_row_t row = {.kind = RB_ROW_PHASE_START};
@@ -166,7 +185,8 @@ void rb_run_write_phase_end(rb_run_t *run)
     /* A stop while all were draining cuts nothing. */
     bool cut = run->te_ns != 0 && (runtime_ns == 0 || run->te_ns < planned_ns);
     row.phase_end.phase = run->phase;
-    row.phase_end.truncated = cut;
+    row.phase_end.truncated = cut && run->reason[0] == '\0';
+    row.phase_end.reason = cut ? run->reason : NULL;
     row.phase_end.te_at_ns = cut ? (int64_t)(run->te_ns - run->t0_ns) : INT64_MAX;
     row.phase_end.lost = rb_calloc(run->opts.nhosts, sizeof(uint32_t));
     for (size_t i = 0; i < run->opts.nhosts; i++) {

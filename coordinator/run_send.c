@@ -100,6 +100,7 @@ static void send_prepare(rb_run_t *run, rb_run_host_t *host)
     prepare.n_cluster_workers = prepare.n_first_worker = RB_MIN(phase->n_jobs, (size_t)RB_MAX_JOBS);
     prepare.cluster_workers = all;
     prepare.first_worker = first;
+    prepare.override = run->override;
     SEND(run, host, PREPARE, prepare, &prepare);
 }
 

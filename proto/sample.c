@@ -9,7 +9,7 @@ const rb_row_shape_t *rb_row_shape(uint64_t kind)
 {
     static const rb_row_shape_t shapes[] = {
         [RB_ROW_WINDOW] = {"window", 6, 0},
-        [RB_ROW_WORKER] = {"worker", 16, 1},
+        [RB_ROW_WORKER] = {"worker", 16, 2},
         [RB_ROW_KERNEL] = {"kernel", 4, 0},
         [RB_ROW_EVENT] = {"event", 4, 0},
         [RB_ROW_DRIVES] = {"drives", 2, 0},
@@ -20,9 +20,11 @@ const rb_row_shape_t *rb_row_shape(uint64_t kind)
         [RB_ROW_HOST] = {"host", 4, 0},
         [RB_ROW_CLOCK] = {"clock", 6, 0},
         [RB_ROW_PHASE_START] = {"phase start", 5, 0},
-        [RB_ROW_PHASE_END] = {"phase end", 4, 0},
+        [RB_ROW_PHASE_END] = {"phase end", 4, 1},
         [RB_ROW_NOTE] = {"note", 5, 0},
         [RB_ROW_RUN_END] = {"run end", 4, 0},
+        [RB_ROW_STEP] = {"step", 4, 0},
+        [RB_ROW_SEARCH] = {"search", 10, 0},
     };
     return kind < RB_LEN(shapes) && shapes[kind].name != NULL ? &shapes[kind] : NULL;
 }
@@ -104,6 +106,7 @@ static void clear_body(rb_row_t *row)
         break;
     case RB_ROW_PHASE_END:
         free(row->phase_end.lost);
+        free(row->phase_end.reason);
         break;
     case RB_ROW_NOTE:
         free(row->note.kind);
@@ -112,6 +115,12 @@ static void clear_body(rb_row_t *row)
     case RB_ROW_RUN_END:
         free(row->run_end.status);
         free(row->run_end.text);
+        break;
+    case RB_ROW_STEP:
+        rb_bytes_clear(&row->step.override);
+        break;
+    case RB_ROW_SEARCH:
+        free(row->search.verdict);
         break;
     case RB_ROW_KERNEL:
     case RB_ROW_CLOCK:

@@ -6,7 +6,8 @@
  * proto/README.md has the table of fields. The only door to msgpack. Any thread; no state.
  *
  * Decoding checks every type, bound and limit (RB_ERR_NET names field and value); a decoded row
- * owns its memory: rb_row_clear. A field that a newer writer appended at the end is skipped.
+ * owns its memory: rb_row_clear. A field that a newer writer appended at the end is skipped; one
+ * that an older writer did not know is what it says in the struct, or 0.
  */
 #pragma once
 
@@ -31,7 +32,9 @@ typedef enum {
     RB_ROW_PHASE_START = 67, /* ARM sent: T0 and who takes part */
     RB_ROW_PHASE_END = 68,   /* all rows of the phase are in, or will not come */
     RB_ROW_NOTE = 69,        /* an event the coordinator saw */
-    RB_ROW_RUN_END = 70      /* last row of a complete journal */
+    RB_ROW_RUN_END = 70,     /* last row of a complete journal */
+    RB_ROW_STEP = 71,  /* before Prepare: what is run is not the plan's phase of that number */
+    RB_ROW_SEARCH = 72 /* a step of a search: its figures, and what they mean */
 } rb_row_kind_t;
 
 typedef enum { RB_OP_READ, RB_OP_WRITE, RB_OP_TRIM, RB_OP_SYNC, RB_OP_COUNT } rb_op_t;
@@ -84,6 +87,8 @@ typedef struct {
     /* What was due at a time of its own (open loop, thinktime) and had a free slot then: from due
      * to submitted in M [ns]. Older rows have none. */
     rb_hist_sparse_t lateness;
+    int64_t stopped_at_ns; /* when it had seen its end: nothing was submitted after it (older
+                              rows: end_at_ns) */
 } rb_row_worker_t;
 
 typedef struct {
@@ -204,6 +209,7 @@ typedef struct {
     bool truncated;
     size_t nlost;
     uint32_t *lost; /* [nlost] hosts whose rows are not complete */
+    char *reason;   /* of a verdict that ended it before its time; NULL or "": none */
 } rb_row_phase_end_t;
 
 typedef struct {
@@ -213,6 +219,23 @@ typedef struct {
     char *kind;
     char *text;
 } rb_row_note_t;
+
+typedef struct {
+    uint32_t phase;      /* number of the step in the run */
+    uint32_t plan_phase; /* index in the plan */
+    uint32_t step;       /* of this phase of the plan, from 1 */
+    rb_bytes_t override; /* protobuf of the phase as it is run; empty: as the plan has it */
+} rb_row_step_t;
+
+typedef struct {
+    uint32_t phase, job;
+    uint64_t rate_iops; /* that was offered; 0: the closed loop that finds the ceiling */
+    uint64_t offered_ops, ops, length_ns; /* of M; offered 0 in the closed loop */
+    uint64_t quantile_ns;                 /* of response */
+    bool uncertain;                       /* fewer than 10 operations beyond it */
+    bool kept;                            /* it kept the target */
+    char *verdict;                        /* "": the search goes on */
+} rb_row_search_t;
 
 typedef struct {
     char *status; /* done | truncated | refused | failed | host_lost */
@@ -240,6 +263,8 @@ typedef struct {
         rb_row_phase_end_t phase_end;
         rb_row_note_t note;
         rb_row_run_end_t run_end;
+        rb_row_step_t step;
+        rb_row_search_t search;
     };
 } rb_row_t;
 

@@ -119,6 +119,7 @@ static void put_worker(msgpack_packer *pk, const rb_row_t *row)
     PUT_U64S(pk, w->unfinished, w->oldest_unfinished_ns, w->cpu_ns, w->wall_ns, w->offered_ops);
     put_hist(pk, &w->turn);
     put_hist(pk, &w->lateness);
+    msgpack_pack_int64(pk, w->stopped_at_ns);
 }
 
 static void put_kernel(msgpack_packer *pk, const rb_row_t *row)
@@ -238,6 +239,7 @@ static void put_phase_end(msgpack_packer *pk, const rb_row_t *row)
     msgpack_pack_int64(pk, p->te_at_ns);
     put_bool(pk, p->truncated);
     put_hosts(pk, p->lost, p->nlost);
+    put_str(pk, p->reason, RB_MAX_ROW_TEXT);
 }
 
 static void put_note(msgpack_packer *pk, const rb_row_t *row)
@@ -254,6 +256,23 @@ static void put_run_end(msgpack_packer *pk, const rb_row_t *row)
     put_str(pk, row->run_end.status, RB_MAX_NAME);
     PUT_U64S(pk, row->run_end.exit_code, row->run_end.at_ns);
     put_str(pk, row->run_end.text, RB_MAX_ROW_TEXT);
+}
+
+static void put_step(msgpack_packer *pk, const rb_row_t *row)
+{
+    const rb_row_step_t *s = &row->step;
+    PUT_U64S(pk, s->phase, s->plan_phase, s->step);
+    put_bin(pk, &s->override);
+}
+
+static void put_search(msgpack_packer *pk, const rb_row_t *row)
+{
+    const rb_row_search_t *s = &row->search;
+    PUT_U64S(pk, s->phase, s->job, s->rate_iops, s->offered_ops, s->ops, s->length_ns,
+             s->quantile_ns);
+    put_bool(pk, s->uncertain);
+    put_bool(pk, s->kept);
+    put_str(pk, s->verdict, RB_MAX_NAME);
 }
 
 rb_bytes_t rb_row_pack(const rb_row_t *row)
@@ -274,6 +293,8 @@ rb_bytes_t rb_row_pack(const rb_row_t *row)
         [RB_ROW_PHASE_END] = put_phase_end,
         [RB_ROW_NOTE] = put_note,
         [RB_ROW_RUN_END] = put_run_end,
+        [RB_ROW_STEP] = put_step,
+        [RB_ROW_SEARCH] = put_search,
     };
     const rb_row_shape_t *shape = rb_row_shape(row->kind);
     RB_ASSERT(shape != NULL);

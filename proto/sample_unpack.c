@@ -95,6 +95,7 @@ static void take_worker(rb_cursor_t *c, rb_row_t *row)
     w->lateness = (rb_hist_sparse_t){.min = UINT64_MAX};
     if (rb_cursor_more(c))
         rb_cursor_hist(c, "lateness", &w->lateness);
+    w->stopped_at_ns = rb_cursor_more(c) ? take_i64(c, "stopped_at_ns") : w->end_at_ns;
 }
 
 static void take_kernel(rb_cursor_t *c, rb_row_t *row)
@@ -269,6 +270,8 @@ static void take_phase_end(rb_cursor_t *c, rb_row_t *row)
     p->te_at_ns = take_i64(c, "te_at_ns");
     p->truncated = rb_cursor_bool(c, "truncated");
     p->lost = take_hosts(c, "lost", &p->nlost);
+    if (rb_cursor_more(c))
+        p->reason = rb_cursor_str(c, "reason", RB_MAX_ROW_TEXT);
 }
 
 static void take_note(rb_cursor_t *c, rb_row_t *row)
@@ -286,6 +289,29 @@ static void take_run_end(rb_cursor_t *c, rb_row_t *row)
     row->run_end.exit_code = rb_cursor_u32(c, "exit_code", 255);
     row->run_end.at_ns = take_u64(c, "at_ns");
     row->run_end.text = rb_cursor_str(c, "text", RB_MAX_ROW_TEXT);
+}
+
+static void take_step(rb_cursor_t *c, rb_row_t *row)
+{
+    row->step.phase = take_phase(c);
+    row->step.plan_phase = rb_cursor_u32(c, "plan_phase", RB_MAX_PHASES - 1);
+    row->step.step = (uint32_t)rb_cursor_i64(c, "step", 1, RB_MAX_PHASES);
+    row->step.override = rb_cursor_bin(c, "override");
+}
+
+static void take_search(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_search_t *s = &row->search;
+    s->phase = take_phase(c);
+    s->job = take_job(c);
+    s->rate_iops = take_u64(c, "rate_iops");
+    s->offered_ops = take_u64(c, "offered_ops");
+    s->ops = take_u64(c, "ops");
+    s->length_ns = take_u64(c, "length_ns");
+    s->quantile_ns = take_u64(c, "quantile_ns");
+    s->uncertain = rb_cursor_bool(c, "uncertain");
+    s->kept = rb_cursor_bool(c, "kept");
+    s->verdict = rb_cursor_str(c, "verdict", RB_MAX_NAME);
 }
 
 /* ---------------------------------------------------------------- any row */
@@ -308,6 +334,8 @@ static void take_body(rb_cursor_t *c, rb_row_t *row)
         [RB_ROW_PHASE_END] = take_phase_end,
         [RB_ROW_NOTE] = take_note,
         [RB_ROW_RUN_END] = take_run_end,
+        [RB_ROW_STEP] = take_step,
+        [RB_ROW_SEARCH] = take_search,
     };
     take[row->kind](c, row);
 }
@@ -357,9 +385,8 @@ static int take_row(rb_cursor_t *c, rb_row_t *row)
     if (take_head(c, row, &fields) != 0)
         return -1;
     const rb_row_shape_t *shape = rb_row_shape(row->kind);
-    if (take_fields(c, row, shape->fields, fields) != 0)
-        return rb_err_wrap(c->err, "%s row %" PRIu64, shape->name, row->seq);
-    return 0;
+    int rc = take_fields(c, row, shape->fields, fields);
+    return rc == 0 ? 0 : rb_err_wrap(c->err, "%s row %" PRIu64, shape->name, row->seq);
 }
 
 int rb_row_unpack(const void *data, size_t size, rb_row_t *ret_row, rb_err_t *err)

@@ -100,6 +100,16 @@ static void append_figures(char *line, const rb_live_t *live, const rb_live_stat
            rb_fmt_ns(p99, sizeof(p99), rb_window_quantile(most, 0.99)), w->ramp ? "  (ramp)" : "");
 }
 
+static void append_step(char *line, const rb_live_state_t *s)
+{
+    char rate[RB_FMT_SIZE];
+    append(line, " step %u", s->step);
+    if (s->rate_iops > 0)
+        append(line, " at %s IOPS", rb_fmt_count(rate, sizeof(rate), s->rate_iops));
+    else
+        append(line, " (closed loop)");
+}
+
 static void compose(char *line, const rb_live_t *live, const rb_live_state_t *s)
 {
     char phase[RB_WORDS_SIZE];
@@ -107,6 +117,8 @@ static void compose(char *line, const rb_live_t *live, const rb_live_state_t *s)
     if (s->phase != NULL)
         append(line, "%.40s %u/%u", rb_words_clean(phase, sizeof(phase), s->phase), s->phase_number,
                s->phases);
+    if (s->phase != NULL && s->step > 0)
+        append_step(line, s);
     append(line, "%s%s", line[0] != '\0' && s->word[0] != '\0' ? " " : "", s->word);
     append_progress(line, s);
     if (s->fold != NULL && s->phase != NULL)
@@ -170,9 +182,9 @@ static void tell_json(rb_live_t *live, const rb_live_state_t *s)
     char state[MAX_LINE];
     if (s->fold != NULL)
         tell_fold(live, s->fold);
-    snprintf(state, sizeof(state), "%s %u", s->word, s->phase_number);
+    snprintf(state, sizeof(state), "%s %u %u", s->word, s->phase_number, s->step);
     if (strcmp(state, live->last) != 0) {
-        rb_json_line_state(live->out, s->word, s->phase);
+        rb_json_line_state(live->out, s->word, s->phase, s->step);
         memcpy(live->last, state, sizeof(state));
     }
 }

@@ -1,5 +1,6 @@
 /* terminal.h - what a run is doing, a line a second, while it is doing it.
  *
+ *   steady 3/5 step 4 at 12.3k IOPS [#####.....] 6s left  ...
  *   randread 2/5 [#####.....] 12s left  123.4k IOPS  482.0 MiB/s  p99 1.24 ms  4/4 hosts
  *
  * Reads the fold only. On a terminal the line rewrites itself; elsewhere each is a line of its own
@@ -21,7 +22,9 @@ typedef struct {
     const char *word;                 /* "connecting", "laying out", "draining"; "" while it runs */
     const char *phase;                /* its name; NULL: none yet */
     uint32_t phase_number, phases;    /* 2 of 5; 0: none yet */
-    uint32_t phase_index;             /* in the plan */
+    uint32_t phase_index;             /* number of the step in the run */
+    uint32_t step;                    /* of a search; 0: none */
+    uint64_t rate_iops;               /* of that step; 0: its closed loop */
     uint64_t elapsed_ns, total_ns;    /* of the phase; total 0: not bound by time */
     uint64_t done_bytes, total_bytes; /* of a layout; total 0: none under way */
     uint32_t hosts_ready, hosts;      /* connected, ready or running; of all */

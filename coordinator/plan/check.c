@@ -127,7 +127,8 @@ static int phase_jobs_agree(const rb_scope_t *s)
     return 0;
 }
 
-static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree, phase_bounds_agree};
+static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree, phase_bounds_agree,
+                                         rb_check_searches};
 
 /* ---- plan ---- */
 
@@ -166,7 +167,8 @@ static int plan_host_loss(const rb_scope_t *s)
                         "min_hosts needs on_host_loss: continue (with abort, no host may be lost)");
 }
 
-static rb_rule_t *const plan_rules[] = {plan_counts, plan_names, plan_host_loss};
+static rb_rule_t *const plan_rules[] = {plan_counts, plan_names, plan_host_loss,
+                                        rb_check_step_count};
 
 /* ---- the walk ---- */
 

@@ -108,7 +108,7 @@ static int rates(const rb_scope_t *s)
     if (job->has_rate_bytes && job->bssplit)
         return rb_rule_fail(s, "rate_bytes",
                             "rate needs operations of one size; set rate_iops beside bssplit");
-    if (job->has_rate_bytes || job->has_rate_iops ||
+    if (job->has_rate_bytes || job->has_rate_iops || job->has_latency_target_ns ||
         (!job->has_rate_scope && !job->has_rate_process))
         return 0;
     const char *key = job->has_rate_scope ? "rate_scope" : "rate_process";
@@ -132,7 +132,8 @@ static int thinks(const rb_scope_t *s)
 static int spins(const rb_scope_t *s)
 {
     const Rackbench__Job *job = s->job;
-    if (!job->due_spin_ns || job->has_rate_bytes || job->has_rate_iops || job->thinktime_ns > 0)
+    if (!job->due_spin_ns || job->has_rate_bytes || job->has_rate_iops || job->thinktime_ns > 0 ||
+        job->has_latency_target_ns)
         return 0;
     return rb_rule_fail(s, "due_spin_ns",
                         "due_spin needs operations that are due at a time of their own: add "

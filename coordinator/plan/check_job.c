@@ -165,8 +165,9 @@ static int labels(const rb_scope_t *s)
     return rb_unique_ask(s, on, "label");
 }
 
-static rb_rule_t *const rules[] = {has_target, may_write, rb_check_pattern, is_aligned, fits_file,
-                                   fits_block, bounds,    rb_check_io,      workers,    labels};
+static rb_rule_t *const rules[] = {has_target, may_write, rb_check_pattern, is_aligned,  fits_file,
+                                   fits_block, bounds,    rb_check_search,  rb_check_io, workers,
+                                   labels};
 
 int rb_check_job(const rb_scope_t *s)
 {

@@ -53,3 +53,7 @@ int rb_check_pattern(const rb_scope_t *s);
 int rb_check_verify(const rb_scope_t *s);
 /* Its part of how and when it is done, and with which data. s->target is not NULL. */
 int rb_check_io(const rb_scope_t *s);
+/* Its search for a rate; of a phase: at most one job searches; of the plan: its steps. */
+int rb_check_search(const rb_scope_t *s);
+int rb_check_searches(const rb_scope_t *s);
+int rb_check_step_count(const rb_scope_t *s);

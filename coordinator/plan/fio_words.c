@@ -35,7 +35,7 @@ static const struct {
     {"numa_cpu_nodes", NUMA},
     {"numa_mem_policy", NUMA},
     {"cpumask", "write cpus_allowed, such as 0-3,8"},
-    {"latency_target", "it is not supported yet; give rate_iops"},
+    {"latency_window", "each step of a search lasts ramp_time and runtime"},
     {"thinktime_spin", "a pause sleeps: leave it out"},
     {"thinktime_iotime", "write thinktime_blocks: pauses are counted in operations"},
     {"thinktime_blocks_type", "a pause begins when an operation is complete: leave it out"},

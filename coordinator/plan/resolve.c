@@ -19,6 +19,8 @@ static const struct fill job_fill[] = {
     {"offset", "0"}, {"direct", "true"}, {"seq_layout", "region"},
 };
 static const struct fill one_size_fill[] = {{"bs", "4KiB"}};
+static const struct fill search_job_fill[] = {{"latency_percentile", "99"},
+                                              {"rate_scope", "cluster"}};
 static const struct fill mixed_job_fill[] = {{"rwmixread", "50"}};
 
 static void fill(ProtobufCMessage *msg, const struct fill *table, size_t n)
@@ -79,6 +81,8 @@ static void resolve_job(const Rackbench__Plan *plan, Rackbench__Job *job)
         FILL(job, one_size_fill);
     if (rb_rw_mixes(job->rw))
         FILL(job, mixed_job_fill);
+    if (job->has_latency_target_ns)
+        FILL(job, search_job_fill);
     if (!job->target && plan->n_targets == 1)
         job->target = rb_strdup(plan->targets[0]->name);
 }

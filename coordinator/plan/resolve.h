@@ -9,7 +9,7 @@
  * - a phase has a name (phase0, phase1, ...) and destructive; `defaults` went into its jobs.
  * - a job has name (j0, j1, ...), target, rw (read), bs 4KiB (unless it has bssplit), iodepth 1,
  *   numjobs 1, offset 0, direct true, seq_layout region; rwmixread 50 if rw is rw or randrw and
- *   only then.
+ *   only then; beside latency_target, latency_percentile 99 and rate_scope cluster.
  *
  * The rest of a job stays unset where the plan says nothing:
  *

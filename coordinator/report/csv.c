@@ -40,9 +40,9 @@ static void put_op(const csv_t *csv, const rb_window_t *w, rb_op_t kind)
     fprintf(csv->out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.3f,%.3f", op->ops, op->bytes,
             op->errors, seconds > 0 ? (double)op->ops / seconds : 0,
             seconds > 0 ? (double)op->bytes / seconds : 0);
-    fprintf(csv->out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+    fprintf(csv->out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 "\n",
             rb_window_quantile(op, 0.5), rb_window_quantile(op, 0.99), op->inflight,
-            op->oldest_inflight_ns, csv->phase->t0_wall_ns + at_ns);
+            op->oldest_inflight_ns, csv->phase->t0_wall_ns + at_ns, csv->phase->step);
 }
 
 static void put_series(const csv_t *csv, const rb_series_t *series)
@@ -57,7 +57,7 @@ int rb_report_csv(FILE *out, const rb_result_t *result, rb_err_t *err)
 {
     errno = 0;
     fputs("phase,scope,host,op,part,window,span,at_ns,length_ns,ops,bytes,errors,iops,bytes_per_s,"
-          "response_p50_ns,response_p99_ns,inflight,oldest_inflight_ns,wall_ns\n",
+          "response_p50_ns,response_p99_ns,inflight,oldest_inflight_ns,wall_ns,step\n",
           out);
     for (size_t i = 0; i < result->nphases; i++) {
         csv_t csv = {out, result, &result->phases[i], "cluster", "cluster"};

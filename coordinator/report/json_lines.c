@@ -22,11 +22,13 @@ static json_t *phase_json(const rb_fold_t *fold, int32_t phase)
     return rb_json_text(p == NULL ? NULL : p->name);
 }
 
-void rb_json_line_state(FILE *out, const char *word, const char *phase)
+void rb_json_line_state(FILE *out, const char *word, const char *phase, uint32_t step)
 {
     json_t *o = line_of("state");
     json_object_set_new(o, "state", rb_json_text(word));
     json_object_set_new(o, "phase", rb_json_text(phase));
+    if (step > 0)
+        json_object_set_new(o, "step", rb_json_u64(step));
     put(out, o);
 }
 
@@ -37,6 +39,8 @@ void rb_json_line_window(FILE *out, const rb_fold_t *fold, uint32_t phase,
     uint64_t at_ns, length_ns;
     rb_fold_window_time(fold, phase, window, &at_ns, &length_ns);
     json_object_set_new(o, "phase", phase_json(fold, (int32_t)phase));
+    if (rb_fold_is_step(fold, phase))
+        json_object_set_new(o, "step", rb_json_u64(fold->phases[phase].step));
     json_object_set_new(o, "wall_ns", rb_json_u64(fold->phases[phase].t0_wall_ns + at_ns));
     json_object_update(o, w);
     json_decref(w);
@@ -60,8 +64,11 @@ void rb_json_line_result(FILE *out, const rb_result_t *result, int exit_code, co
     json_t *o = line_of("result"), *phases = json_array();
     for (size_t i = 0; i < result->nphases; i++) {
         const rb_result_phase_t *p = &result->phases[i];
-        json_array_append_new(phases, json_pack("{s:o,s:o}", "name", rb_json_text(p->name),
-                                                "cluster", rb_json_stats(&p->cluster)));
+        json_t *phase = json_pack("{s:o,s:o}", "name", rb_json_text(p->name), "cluster",
+                                  rb_json_stats(&p->cluster));
+        if (p->step > 0)
+            json_object_set_new(phase, "step", rb_json_u64(p->step));
+        json_array_append_new(phases, phase);
     }
     json_object_set_new(o, "run",
                         json_pack("{s:o,s:o,s:o}", "id", rb_json_text(result->id), "name",

@@ -20,5 +20,6 @@ void rb_json_set_cpu(json_t *object, const rb_result_host_t *host);
 json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase);
 json_t *rb_json_prepare(const rb_result_phase_t *phase);
 json_t *rb_json_series(const rb_result_t *result, const rb_result_phase_t *phase);
+json_t *rb_json_search(const rb_result_search_t *search);
 /* One window: at_ns, length_ns, ramp and an object per operation kind. */
 json_t *rb_json_window(const rb_fold_t *fold, uint32_t phase, const rb_window_t *window);

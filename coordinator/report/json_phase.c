@@ -82,6 +82,26 @@ static json_t *start_json(const rb_result_phase_t *phase)
     return o;
 }
 
+static json_t *point_json(const rb_result_phase_t *phase)
+{
+    json_t *o = json_object();
+    for (size_t i = 0; i < phase->npoint; i++)
+        json_object_set_new(o, phase->point[i].key.text, rb_json_u64(phase->point[i].number));
+    return o;
+}
+
+static json_t *end_json(const rb_result_phase_t *phase)
+{
+    json_t *o = json_object();
+    if (phase->has_end && (phase->start_hosts > 1 || phase->start_of == 1)) {
+        json_object_set_new(o, "skew_ns", rb_json_u64(phase->end_skew_ns));
+        json_object_set_new(o, "bound_ns", rb_json_u64(phase->end_bound_ns));
+    }
+    if (phase->end_reason != NULL)
+        json_object_set_new(o, "reason", rb_json_text(phase->end_reason));
+    return o;
+}
+
 static json_t *interval_json(const rb_result_phase_t *phase)
 {
     json_t *o = json_pack("{s:o,s:o}", "start_ns", rb_json_u64(phase->start_ns), "end_ns",
@@ -111,12 +131,18 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
     char started[RB_STAMP_SIZE];
     json_t *o = json_object();
     json_object_set_new(o, "name", rb_json_text(phase->name));
+    if (phase->step > 0)
+        json_object_set_new(o, "step", rb_json_u64(phase->step));
+    if (phase->npoint > 0)
+        json_object_set_new(o, "point", point_json(phase));
     json_object_set_new(o, "started", json_string(rb_words_stamp(started, phase->t0_wall_ns)));
     json_object_set_new(o, "seconds", json_real(phase->seconds));
     json_object_set_new(o, "marks", marks_json(phase));
     json_object_set_new(o, "interval", interval_json(phase));
     if (phase->has_start)
         json_object_set_new(o, "start", start_json(phase));
+    if (phase->has_end || phase->end_reason != NULL)
+        json_object_set_new(o, "end", end_json(phase));
     set_scopes(o, phase);
     json_object_set_new(o, "kernel", kernel_json(phase));
     if (phase->has_to_last)

@@ -148,14 +148,17 @@ static void put_closed(const rb_text_t *text)
 {
     const rb_result_t *r = text->result;
     const char **closed = rb_calloc(r->nphases + 1, sizeof(*closed));
-    size_t n = 0;
-    for (size_t i = 0; i < r->nphases; i++)
-        if (r->phases[i].closed_loop)
+    size_t n = 0, shown = 0;
+    for (size_t i = 0; i < r->nphases; i++) {
+        bool is_shown = rb_text_shows_phase(r, i);
+        shown += is_shown;
+        if (is_shown && r->phases[i].closed_loop)
             closed[n++] = r->phases[i].name;
+    }
     RB_AUTO(rb_free_str) char *names = joined(closed, n);
     RB_AUTO(rb_free_str)
     char *words =
-        n == r->nphases
+        n == shown
             ? rb_strdup("closed loop: response not free of coordinated omission")
             : rb_asprintf("closed loop (%s): response not free of coordinated omission", names);
     free(closed);
@@ -167,7 +170,7 @@ static void put_legend(const rb_text_t *text)
 {
     bool has_closed = false;
     for (size_t i = 0; i < text->result->nphases; i++)
-        has_closed |= text->result->phases[i].closed_loop;
+        has_closed |= text->result->phases[i].closed_loop && rb_text_shows_phase(text->result, i);
     if (text->has_uncertain || text->has_censored || has_closed)
         fputc('\n', text->out);
     if (text->has_uncertain)
@@ -175,6 +178,19 @@ static void put_legend(const rb_text_t *text)
     if (text->has_censored)
         fputs("> censored: operations in flight at the end could raise it\n", text->out);
     put_closed(text);
+}
+
+/* The table of a search stands before its best step. */
+static void put_phases(rb_text_t *text)
+{
+    const rb_result_t *r = text->result;
+    for (size_t i = 0; i < r->nphases; i++) {
+        for (size_t s = 0; s < r->nsearches; s++)
+            if (r->searches[s].steps[0].phase == i)
+                rb_text_search(text, &r->searches[s]);
+        if (rb_text_shows_phase(r, i))
+            rb_text_phase(text, &r->phases[i]);
+    }
 }
 
 int rb_report_text(FILE *out, const rb_result_t *result, const rb_report_opts_t *opts,
@@ -188,8 +204,7 @@ int rb_report_text(FILE *out, const rb_result_t *result, const rb_report_opts_t 
     put_run(&text);
     for (size_t i = 0; i < result->nprepares; i++)
         put_prepare(&text, &result->prepares[i]);
-    for (size_t i = 0; i < result->nphases; i++)
-        rb_text_phase(&text, &result->phases[i]);
+    put_phases(&text);
     put_not_run(&text);
     put_events(&text);
     put_legend(&text);

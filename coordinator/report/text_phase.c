@@ -153,6 +153,9 @@ static void put_facts(const rb_text_t *text, const rb_result_phase_t *p)
     if (p->start_of > 1)
         fprintf(text->out, p->start_hosts < p->start_of ? " (%zu of %zu hosts told)\n" : "\n",
                 p->start_hosts, p->start_of);
+    if (p->has_end && p->start_hosts > 1)
+        fprintf(text->out, "  end skew %s +- %s\n", rb_fmt_ns(a, sizeof(a), p->end_skew_ns),
+                rb_fmt_ns(b, sizeof(b), p->end_bound_ns));
     put_workers(text, p);
     if (c->unfinished > 0)
         fprintf(text->out, "  in flight at the end: %llu, the oldest for %s\n",

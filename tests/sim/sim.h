@@ -8,7 +8,7 @@
  *   sim_config   what the seed chooses         sim_queue   events in order of real time
  *   sim_net      links that delay and break    sim_agent   a host: session and its shell
  *   sim_engine   I/O that is only counted      sim_coordinator   the run and its shell
- *   sim_faults   what goes wrong, when         sim_check   invariants I1 .. I8
+ *   sim_faults   what goes wrong, when         sim_check   invariants I1 .. I9
  *   sim_report   trace and coverage
  */
 #pragma once
@@ -22,13 +22,14 @@
 enum {
     SIM_MAX_HOSTS = 8,
     SIM_MAX_PHASES = 3,
+    SIM_MAX_STEPS = SIM_MAX_PHASES * RB_SEARCH_MAX_STEPS,
     SIM_MAX_FAULTS = 5,
     SIM_RECENT = 40,
     SIM_LINE = 200,
     SIM_STATES = 8,
     SIM_STAGES = 8,
     SIM_SESSION_EVENTS = 17, /* 9 bodies of ToAgent (0: none), then the kinds from TICK on */
-    SIM_RUN_EVENTS = 20      /* 12 bodies of ToCoordinator, then the kinds except MESSAGE */
+    SIM_RUN_EVENTS = 21      /* 12 bodies of ToCoordinator, then the kinds except MESSAGE */
 };
 
 #define SIM_PEER     "run"      /* the coordinator, as agents know it */
@@ -101,6 +102,8 @@ typedef struct {
     sim_fault_t faults[SIM_MAX_FAULTS];
     uint64_t journal_rows;   /* the journal takes no more than this */
     uint64_t longest_run_ns; /* I6, derived in sim_config.c */
+    uint64_t capacity_iops;  /* of the cluster, for searches */
+    uint64_t verdict_ns;     /* since the start: enough is known of what runs then; 0: never */
 } sim_config_t;
 void sim_config_init(sim_config_t *config, uint64_t seed);
 /* In [low, high], each order of magnitude as likely. */
@@ -126,7 +129,8 @@ typedef enum {
     SIM_ENGINE,
     SIM_AGENT_TICK,
     SIM_START,
-    SIM_RUN_TICK
+    SIM_RUN_TICK,
+    SIM_VERDICT
 } sim_event_kind_t;
 
 typedef struct {
@@ -174,6 +178,7 @@ typedef struct {
     sim_engine_state_t state;
     uint32_t phase;
     uint64_t epoch;
+    uint64_t ramp_ns, runtime_ns, number_ios, rate_iops;     /* of the job, as Prepare has it */
     uint64_t ready_ns, t0_ns, end_ns, drained_ns, window_ns; /* agent's clock */
     bool counted;                                            /* bound by operations */
     bool started, io, cut; /* cut: I/O ended before the work was done */
@@ -187,6 +192,7 @@ typedef struct {
     bool ready, started, in_time, whole; /* whole: it did all of its work */
     uint64_t start_ns;                   /* real */
     uint64_t ops;
+    uint64_t rate_iops; /* that it was told to offer */
 } sim_deed_t;
 
 typedef struct {
@@ -197,7 +203,7 @@ typedef struct {
     rb_session_t *session;
     Rackbench__Inventory inventory;
     sim_engine_t engine;
-    sim_deed_t deeds[SIM_MAX_PHASES];
+    sim_deed_t deeds[SIM_MAX_STEPS];
     uint64_t tick_ns, tick_epoch;
     uint64_t answer_epoch;
     bool cleaning;
@@ -218,7 +224,7 @@ void sim_agent_step(sim_agent_t *agent, rb_session_event_t event);
 void sim_agent_row(sim_agent_t *agent, rb_row_t *row);
 uint64_t sim_agent_now_ns(const sim_agent_t *agent);
 
-void sim_engine_prepare(sim_agent_t *agent, uint32_t phase);
+void sim_engine_prepare(sim_agent_t *agent, const Rackbench__Prepare *prepare);
 void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns);
 void sim_engine_stop(sim_agent_t *agent, uint64_t te_ns);
 void sim_engine_release(sim_agent_t *agent);
@@ -226,9 +232,16 @@ void sim_engine_event(sim_agent_t *agent);
 
 /* ---- coordinator ---- */
 
+/* A step of the run, as the journal tells it. */
 typedef struct {
-    bool started, ended, truncated;
+    uint32_t plan_phase;
+    uint32_t step;
+    bool told, verdict;                  /* of a search: its SEARCH row came, with the last word */
+    bool started, ended, truncated, cut; /* cut: by a verdict */
     uint64_t t0_ns;
+    bool stopped[SIM_MAX_HOSTS + 1];        /* Stop was said ... */
+    uint64_t stop_ns[SIM_MAX_HOSTS + 1];    /* ... for this instant, in truth, on our clock ... */
+    uint64_t stop_bound[SIM_MAX_HOSTS + 1]; /* ... which is right within [ns] */
     bool takes_part[SIM_MAX_HOSTS + 1], lost[SIM_MAX_HOSTS + 1];
     uint64_t bound_ns[SIM_MAX_HOSTS + 1];
     uint64_t ops[SIM_MAX_HOSTS + 1];
@@ -242,7 +255,8 @@ typedef struct {
     uint64_t rows[SIM_MAX_HOSTS + 1], total_rows;
     bool lost[SIM_MAX_HOSTS + 1], bye[SIM_MAX_HOSTS + 1];
     uint64_t lost_ns[SIM_MAX_HOSTS + 1]; /* real */
-    sim_phase_t phases[SIM_MAX_PHASES];
+    uint32_t nsteps;                     /* that were begun */
+    sim_phase_t phases[SIM_MAX_STEPS];
     bool run_end;
     rb_run_outcome_t before; /* the last step */
     rb_stage_t stage_before;
@@ -252,6 +266,7 @@ void sim_coordinator_start(sim_t *sim);
 void sim_coordinator_event(sim_t *sim, sim_event_t *event);
 void sim_coordinator_step(sim_t *sim, rb_run_event_t event);
 void sim_coordinator_kill(sim_t *sim);
+void sim_coordinator_verdict(sim_t *sim); /* somebody knows enough of what runs */
 uint64_t sim_coordinator_now_ns(const sim_t *sim);
 
 void sim_fault(sim_t *sim, uint32_t index);
@@ -293,16 +308,21 @@ void sim_destroy(sim_t **sim);
 /* ---- invariants ---- */
 
 void sim_violate(sim_t *sim, uint32_t invariant, const char *fmt, ...) RB_PRINTF(3, 4);
-bool sim_takes_part(const sim_t *sim, uint32_t phase, uint32_t host); /* by the plan alone */
+bool sim_takes_part(const sim_t *sim, uint32_t step, uint32_t host); /* by the plan alone */
+bool sim_is_search(const sim_t *sim, uint32_t plan_phase);
 void sim_check_io(sim_agent_t *agent);                         /* I1, whenever an engine works */
 void sim_check_io_start(sim_agent_t *agent);                   /* I2 */
 void sim_check_arm(sim_t *sim, uint32_t host, uint32_t phase); /* I2 */
 void sim_check_row(sim_t *sim, uint32_t host, const void *row, size_t size); /* I3 */
 void sim_check_clock(sim_t *sim, const rb_row_clock_t *clock);               /* I5 */
 void sim_check_step(sim_t *sim, const rb_run_event_t *event);                /* I7 */
-void sim_check_done(sim_t *sim);                                             /* I4, I5, I7 */
-void sim_check_overdue(sim_t *sim);                                          /* I6 */
-void sim_check_rest(sim_t *sim);                                             /* I6 */
+void sim_check_begin(sim_t *sim, const rb_row_step_t *step);                 /* I9 */
+void sim_check_search(sim_t *sim, const rb_row_search_t *search);            /* I9 */
+void sim_check_all_steps(sim_t *sim);                            /* I9, of a run that ended well */
+void sim_check_stops(sim_t *sim, const rb_row_phase_end_t *end); /* I5 */
+void sim_check_done(sim_t *sim);                                 /* I4, I5, I7, I9 */
+void sim_check_overdue(sim_t *sim);                              /* I6 */
+void sim_check_rest(sim_t *sim);                                 /* I6 */
 
 /* ---- what is shown ---- */
 

@@ -52,10 +52,9 @@ static void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__
 
 static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
-    uint32_t phase = prepare->phase;
     sim_agent_t *a = ctx;
     a->acts++;
-    sim_engine_prepare(a, phase);
+    sim_engine_prepare(a, prepare);
 }
 
 static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)

@@ -7,6 +7,7 @@
  *   I6 every run ends in time, and leaves its agents at rest
  *   I7 the outcome is what happened
  *   I8 an owned agent heeds nobody else (sim_intruder.c)
+ *   I9 steps follow the plan and its searches; agents run what the journal tells (sim_steps.c)
  */
 #include "tests/sim/sim.h"
 
@@ -26,8 +27,10 @@ void sim_violate(sim_t *sim, uint32_t invariant, const char *fmt, ...)
     sim_log(sim, "I%u violated: %s", invariant, sim->what);
 }
 
-bool sim_takes_part(const sim_t *sim, uint32_t phase, uint32_t host)
+bool sim_takes_part(const sim_t *sim, uint32_t step, uint32_t host)
 {
+    const sim_coordinator_t *c = &sim->coordinator;
+    uint32_t phase = step < c->nsteps ? c->phases[step].plan_phase : step;
     return sim->config.jobs[phase].n_on == 0 || host % 2 == 1;
 }
 
@@ -179,6 +182,7 @@ static verdict_t of_event(const rb_run_event_t *event)
     case RB_RUN_ROW:
     case RB_RUN_REFUSED:
     case RB_RUN_GONE:
+    case RB_RUN_VERDICT:
         return (verdict_t){RB_ERR_LOST, "host_lost"};
     case RB_RUN_MESSAGE:
         return of_message(event->message);
@@ -234,14 +238,15 @@ static void check_good(sim_t *sim)
         sim_violate(sim, 7, "exit 0 with %zu hosts lost, min_hosts %zu", lost, min);
     if (sim->config.run.goal != RB_RUN_BENCHMARK)
         return;
-    for (uint32_t phase = 0; phase < sim->config.plan.n_phases; phase++) {
+    for (uint32_t phase = 0; phase < c->nsteps; phase++) {
         const sim_phase_t *p = &c->phases[phase];
         if (!p->ended || p->truncated)
             sim_violate(sim, 7, "exit 0, but phase %u did not end as planned", phase);
         for (uint32_t host = 1; host <= sim->config.run.nhosts; host++) {
             if (!sim_takes_part(sim, phase, host) || c->lost[host])
                 continue;
-            if (!p->takes_part[host] || p->lost[host] || !sim->agents[host].deeds[phase].whole)
+            bool whole = sim->agents[host].deeds[phase].whole || p->cut;
+            if (!p->takes_part[host] || p->lost[host] || !whole)
                 sim_violate(sim, 7, "exit 0, but h%u did not do all of phase %u", host, phase);
         }
     }
@@ -250,11 +255,13 @@ static void check_good(sim_t *sim)
 void sim_check_done(sim_t *sim)
 {
     const sim_coordinator_t *c = &sim->coordinator;
-    if (rb_run_outcome(c->run)->err.code == RB_OK)
+    if (rb_run_outcome(c->run)->err.code == RB_OK) {
         check_good(sim);
+        sim_check_all_steps(sim);
+    }
     if (!c->run_end && !c->journal_failed)
         sim_violate(sim, 7, "the journal has no RUN_END");
-    for (uint32_t phase = 0; phase < sim->config.plan.n_phases; phase++) {
+    for (uint32_t phase = 0; phase < c->nsteps; phase++) {
         check_starts(sim, phase);
         if (c->phases[phase].ended && !c->journal_failed)
             check_rows_complete(sim, phase);

@@ -95,6 +95,33 @@ static void init_phase(rb_rng_t *rng, sim_config_t *c, size_t i)
     }
 }
 
+/* Short steps: there are up to RB_SEARCH_MAX_STEPS of them. */
+static void init_search(rb_rng_t *rng, Rackbench__Job *job)
+{
+    static char percentile[] = "99";
+    if (!job->has_runtime_ns || !sim_chance(rng, 10))
+        return;
+    job->has_latency_target_ns = true;
+    job->latency_target_ns = sim_any_scale(rng, RB_NS_PER_US, RB_NS_PER_S);
+    job->latency_percentile = percentile;
+    job->runtime_ns = sim_between(rng, 100 * RB_NS_PER_MS, RB_NS_PER_S);
+}
+
+/* From numbers of their own: a course without them is what it was before there were any. */
+static void init_searches(rb_rng_t *rng, sim_config_t *c)
+{
+    for (size_t i = 0; i < c->plan.n_phases; i++)
+        init_search(rng, &c->jobs[i]);
+    c->capacity_iops = sim_any_scale(rng, 1, 10000000);
+    if (sim_chance(rng, 15))
+        c->verdict_ns = rb_rng_below(rng, 20 * RB_NS_PER_S);
+}
+
+static uint32_t steps_of(const sim_config_t *c, size_t phase)
+{
+    return c->jobs[phase].has_latency_target_ns ? RB_SEARCH_MAX_STEPS : 1;
+}
+
 static void init_plan(rb_rng_t *rng, sim_config_t *c)
 {
     static char target[] = "t", directory[] = "/data";
@@ -124,9 +151,10 @@ static uint64_t planned_ns(const sim_config_t *c)
 {
     uint64_t ns = 3 * RB_NS_PER_S;
     for (size_t i = 0; i < c->plan.n_phases; i++)
-        ns += RB_NS_PER_S + c->jobs[i].ramp_time_ns +
-              (c->jobs[i].has_runtime_ns ? c->jobs[i].runtime_ns
-                                         : c->jobs[i].number_ios * RB_NS_PER_US / 2);
+        ns += (1 + steps_of(c, i) / 2) *
+              (RB_NS_PER_S + c->jobs[i].ramp_time_ns +
+               (c->jobs[i].has_runtime_ns ? c->jobs[i].runtime_ns
+                                          : c->jobs[i].number_ios * RB_NS_PER_US / 2));
     return ns;
 }
 
@@ -174,8 +202,9 @@ static uint64_t longest_ns(const sim_config_t *c)
     uint64_t lease_ns = RB_MAX(c->plan.lease_ns, 3 * RB_NS_PER_S);
     uint64_t ns = c->run.connect_timeout_ns + burst_ns + SIM_MAX_ANSWER_NS + 4 * RB_BEAT_NS;
     for (size_t i = 0; i < c->plan.n_phases; i++)
-        ns += SIM_MAX_PREPARE_NS + burst_ns + 3 * RB_NS_PER_S + c->jobs[i].ramp_time_ns +
-              SIM_MAX_LENGTH_NS + SIM_MAX_DRAIN_NS + 4 * RB_BEAT_NS;
+        ns += steps_of(c, i) *
+              (SIM_MAX_PREPARE_NS + burst_ns + 3 * RB_NS_PER_S + c->jobs[i].ramp_time_ns +
+               SIM_MAX_LENGTH_NS + SIM_MAX_DRAIN_NS + 4 * RB_BEAT_NS);
     for (size_t i = 0; i < c->run.nhosts; i++)
         if (c->machines[i].stuck >= 0)
             ns += RB_DRAIN_LIMIT_NS + RB_BEAT_NS;
@@ -184,8 +213,9 @@ static uint64_t longest_ns(const sim_config_t *c)
 
 void sim_config_init(sim_config_t *config, uint64_t seed)
 {
-    rb_rng_t rng;
+    rb_rng_t rng, searches;
     rb_rng_seed(&rng, seed, 1, 0);
+    rb_rng_seed(&searches, seed, 3, 0);
     sim_config_t *c = config;
     *c = (sim_config_t){.journal_rows = UINT64_MAX};
     static const rb_run_goal_t rare[] = {RB_RUN_CHECK, RB_RUN_INVENTORY, RB_RUN_CLEAN};
@@ -198,6 +228,7 @@ void sim_config_init(sim_config_t *config, uint64_t seed)
     c->run.connect_timeout_ns = sim_between(&rng, 4 * RB_NS_PER_S, 6 * RB_NS_PER_S);
     init_hosts(&rng, c, faulty);
     init_plan(&rng, c);
+    init_searches(&searches, c);
     c->run.plan = c->run.goal == RB_RUN_INVENTORY ? NULL : &c->plan;
     c->clock = any_clock(&rng);
     if (faulty)

@@ -7,12 +7,30 @@ uint64_t sim_coordinator_now_ns(const sim_t *sim)
 
 /* ---- the sink ---- */
 
+/* The truth about a Stop: which instant of our clock it is, and how well the run says to know. */
+static void note_stop(sim_t *sim, uint32_t host, const Rackbench__Stop *stop)
+{
+    sim_phase_t *p = &sim->coordinator.phases[stop->phase];
+    rb_clock_estimate_t estimate = {0};
+    uint64_t real_ns = sim_real_ns(&sim->config.machines[host - 1].clock, stop->te_ns);
+    rb_run_view_t view;
+    rb_run_view(sim->coordinator.run, sim_coordinator_now_ns(sim), &view);
+    if (!view.stopping) /* it only asks for a Drained that was lost */
+        return;
+    rb_run_clock(sim->coordinator.run, host, sim_local_ns(&sim->config.clock, real_ns), &estimate);
+    p->stopped[host] = true;
+    p->stop_ns[host] = sim_local_ns(&sim->config.clock, real_ns);
+    p->stop_bound[host] = estimate.bound_ns;
+}
+
 static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
 {
     sim_t *sim = ctx;
     sim_log(sim, "run says %s to h%u", sim_to_agent_name(msg), host);
     if (msg->body_case == RACKBENCH__TO_AGENT__BODY_ARM)
         sim_check_arm(sim, host, msg->arm->phase);
+    if (msg->body_case == RACKBENCH__TO_AGENT__BODY_STOP)
+        note_stop(sim, host, msg->stop);
     bool bye = msg->body_case == RACKBENCH__TO_AGENT__BODY_BYE;
     if (sim->coordinator.bye[host] && !bye)
         sim_violate(sim, 6, "the run says %s to h%u after Bye", sim_to_agent_name(msg), host);
@@ -20,9 +38,48 @@ static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
     sim_send(sim, SIM_TO_AGENT, host, rb_wire_pack_to_agent(msg));
 }
 
+/* Fast at low rates, a queue that grows at high ones, and now and then nothing at all. */
+static void sink_figures(void *ctx, uint32_t phase, uint32_t job, uint32_t percentile_ppm,
+                         rb_search_figures_t *ret)
+{
+    sim_t *sim = ctx;
+    uint64_t rate = sim->agents[1].deeds[phase].rate_iops, capacity = sim->config.capacity_iops;
+    uint64_t done = rate == 0 || rate > capacity ? capacity : rate;
+    RB_ASSERT(job == 0 && percentile_ppm == 990000);
+    *ret = (rb_search_figures_t){.length_ns = RB_NS_PER_S, .offered_ops = rate};
+    if (sim_chance(&sim->rng, 3))
+        return;
+    ret->ops = done;
+    ret->quantile_ns = (100 * RB_NS_PER_US + sim_any_scale(&sim->rng, 1, 20 * RB_NS_PER_US)) *
+                       capacity / (capacity - done + 1);
+}
+
+static void read_step(sim_t *sim, const rb_row_step_t *step)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    sim_check_begin(sim, step);
+    if (sim->violated != 0)
+        return;
+    c->phases[step->phase].plan_phase = step->plan_phase;
+    c->phases[step->phase].step = step->step;
+    c->nsteps = step->phase + 1;
+}
+
+static void read_search(sim_t *sim, const rb_row_search_t *search)
+{
+    sim_phase_t *p = &sim->coordinator.phases[search->phase];
+    sim_check_search(sim, search);
+    p->told = true;
+    p->verdict = search->verdict[0] != '\0';
+}
+
 static void read_phase_start(sim_coordinator_t *c, const rb_row_phase_start_t *start)
 {
     sim_phase_t *p = &c->phases[start->phase];
+    if (c->nsteps <= start->phase) { /* no STEP row: it is the plan's phase of that number */
+        p->plan_phase = start->phase;
+        c->nsteps = start->phase + 1;
+    }
     p->started = true;
     p->t0_ns = start->t0_ns;
     for (size_t i = 0; i < start->nhosts; i++) {
@@ -36,6 +93,7 @@ static void read_phase_end(sim_coordinator_t *c, const rb_row_phase_end_t *end)
     sim_phase_t *p = &c->phases[end->phase];
     p->ended = true;
     p->truncated = end->truncated;
+    p->cut = end->reason[0] != '\0';
     for (size_t i = 0; i < end->nlost; i++)
         p->lost[end->lost[i]] = true;
 }
@@ -59,6 +117,12 @@ static void read_row(sim_t *sim, uint32_t host, const void *data, size_t size)
     if (row.kind == RB_ROW_WINDOW)
         for (size_t i = 0; i < row.window.ncells; i++)
             c->phases[row.window.phase].ops[host] += row.window.cells[i].ops;
+    if (row.kind == RB_ROW_STEP)
+        read_step(sim, &row.step);
+    if (row.kind == RB_ROW_SEARCH)
+        read_search(sim, &row.search);
+    if (row.kind == RB_ROW_PHASE_END)
+        sim_check_stops(sim, &row.phase_end);
     if (row.kind == RB_ROW_PHASE_START)
         read_phase_start(c, &row.phase_start);
     if (row.kind == RB_ROW_PHASE_END)
@@ -163,7 +227,7 @@ static void receive(sim_t *sim, uint32_t host, const rb_bytes_t *bytes)
 void sim_coordinator_start(sim_t *sim)
 {
     sim_coordinator_t *c = &sim->coordinator;
-    rb_run_sink_t sink = {sim, sink_send, sink_row};
+    rb_run_sink_t sink = {sim, sink_send, sink_row, sink_figures};
     c->run = rb_run_new(&sim->config.run, &sink);
     c->alive = true;
     c->start_ns = sim->now_ns;
@@ -179,6 +243,14 @@ void sim_coordinator_kill(sim_t *sim)
     c->alive = false;
     for (uint32_t host = 1; host <= sim->config.run.nhosts; host++)
         sim_break(sim, host, 0);
+}
+
+void sim_coordinator_verdict(sim_t *sim)
+{
+    const sim_coordinator_t *c = &sim->coordinator;
+    if (c->alive && c->done_ns == 0 && sim->now_ns >= c->paused_until_ns)
+        sim_coordinator_step(sim,
+                             (rb_run_event_t){.kind = RB_RUN_VERDICT, .text = "enough is known"});
 }
 
 void sim_coordinator_event(sim_t *sim, sim_event_t *event)

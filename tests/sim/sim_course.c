@@ -44,6 +44,9 @@ static void dispatch(sim_t *sim, sim_event_t *event)
         if (event->epoch == sim->links[event->host].epoch)
             sim_connect(sim, event->host);
         break;
+    case SIM_VERDICT:
+        sim_coordinator_verdict(sim);
+        break;
     case SIM_FAULT:
         sim_fault(sim, event->host);
         break;
@@ -63,6 +66,8 @@ static void set_the_scene(sim_t *sim)
                                         .kind = SIM_RESTART,
                                         .host = host});
     }
+    if (c->verdict_ns != 0)
+        sim_push(sim, (sim_event_t){.at_ns = sim->now_ns + c->verdict_ns, .kind = SIM_VERDICT});
     for (uint32_t i = 0; i < c->nfaults; i++)
         sim_push(sim, (sim_event_t){
                           .at_ns = sim->now_ns + c->faults[i].at_ns, .kind = SIM_FAULT, .host = i});

@@ -2,11 +2,6 @@
 
 #define PROGRESS_NS (250 * RB_NS_PER_MS)
 
-static const Rackbench__Job *job_of(const sim_agent_t *a)
-{
-    return &a->sim->config.jobs[a->engine.phase];
-}
-
 static const sim_host_config_t *machine_of(const sim_agent_t *a)
 {
     return &a->sim->config.machines[a->host - 1];
@@ -27,16 +22,24 @@ void sim_engine_release(sim_agent_t *agent)
     agent->engine = (sim_engine_t){.epoch = epoch};
 }
 
-void sim_engine_prepare(sim_agent_t *agent, uint32_t phase)
+void sim_engine_prepare(sim_agent_t *agent, const Rackbench__Prepare *prepare)
 {
     sim_engine_t *e = &agent->engine;
+    uint32_t phase = prepare->phase;
+    const Rackbench__Job *job =
+        prepare->override != NULL ? prepare->override->jobs[0] : &agent->sim->config.jobs[phase];
     sim_engine_release(agent);
     e->state = SIM_PREPARING;
     e->phase = phase;
-    e->counted = !job_of(agent)->has_runtime_ns;
+    e->counted = !job->has_runtime_ns;
+    e->ramp_ns = job->ramp_time_ns;
+    e->runtime_ns = job->runtime_ns;
+    e->number_ios = job->number_ios;
+    e->rate_iops = job->rate_iops;
     e->ready_ns =
         sim_agent_now_ns(agent) + sim_any_scale(&agent->sim->rng, RB_NS_PER_MS, SIM_MAX_PREPARE_NS);
-    agent->deeds[phase] = (sim_deed_t){0};
+    RB_ASSERT(phase < SIM_MAX_STEPS);
+    agent->deeds[phase] = (sim_deed_t){.rate_iops = e->rate_iops};
     wake_at(agent, RB_MIN(e->ready_ns, sim_agent_now_ns(agent) + PROGRESS_NS));
 }
 
@@ -54,13 +57,11 @@ void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns)
     RB_ASSERT(e->state == SIM_READY); /* as agent/engine.c asserts */
     uint64_t now_ns = sim_agent_now_ns(agent);
     uint64_t length_ns =
-        e->counted ? sim_between(rng, RB_NS_PER_MS, job_of(agent)->number_ios * RB_NS_PER_US)
-                   : job_of(agent)->runtime_ns;
+        e->counted ? sim_between(rng, RB_NS_PER_MS, e->number_ios * RB_NS_PER_US) : e->runtime_ns;
     e->state = SIM_ARMED;
     e->t0_ns = t0_ns;
     e->in_time = now_ns < t0_ns;
-    e->end_ns =
-        (e->counted ? RB_MAX(t0_ns, now_ns) : t0_ns) + job_of(agent)->ramp_time_ns + length_ns;
+    e->end_ns = (e->counted ? RB_MAX(t0_ns, now_ns) : t0_ns) + e->ramp_ns + length_ns;
     if (machine_of(agent)->io_fails == (int32_t)e->phase) {
         e->end_ns = t0_ns + rb_rng_below(rng, e->end_ns - t0_ns + 1);
         rb_err_set(&e->fault, RB_ERR_IO, "Input/output error");

@@ -10,9 +10,9 @@ static const char *const session_events[SIM_SESSION_EVENTS] = {
     "none", "Hello",  "Beat",     "Load",  "Prepare", "Arm",     "Stop",    "Clean", "Bye",
     "tick", "loaded", "progress", "ready", "failed",  "drained", "cleaned", "row"};
 static const char *const run_events[SIM_RUN_EVENTS] = {
-    "none",  "Join",   "Welcome", "Busy",           "BeatAck",   "Loaded", "Progress",
-    "Ready", "Armed",  "Drained", "Failed",         "Cleaned",   "start",  "tick",
-    "row",   "broken", "gone",    "journal_failed", "interrupt", ""};
+    "none",  "Join",   "Welcome", "Busy",           "BeatAck",   "Loaded",  "Progress",
+    "Ready", "Armed",  "Drained", "Failed",         "Cleaned",   "start",   "tick",
+    "row",   "broken", "gone",    "journal_failed", "interrupt", "verdict", ""};
 
 void sim_log(sim_t *sim, const char *fmt, ...)
 {

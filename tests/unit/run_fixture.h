@@ -24,6 +24,9 @@ typedef struct {
     Rackbench__BeatAck__State states[HOSTS + 1]; /* what the agents answer to a Beat */
     uint64_t beats[HOSTS + 1];                   /* seq of the last one; 0: answered */
     uint64_t sent_ns[HOSTS + 1], acked[HOSTS + 1];
+    uint32_t prepared; /* of the last Prepare: number, whether with a phase, and its job's rate */
+    bool overridden;
+    uint64_t rate_iops;
     char said[4096];       /* since the last expect */
     size_t rows[MAX_KIND]; /* of host 0, by kind */
     size_t agent_rows;
@@ -41,6 +44,13 @@ static inline void put(fixture_t *f, const char *fmt, ...)
     va_end(ap);
 }
 
+static inline void take_prepare(fixture_t *f, const Rackbench__Prepare *prepare)
+{
+    f->prepared = prepare->phase;
+    f->overridden = prepare->override != NULL;
+    f->rate_iops = f->overridden ? prepare->override->jobs[0]->rate_iops : 0;
+}
+
 static inline void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
 {
     fixture_t *f = ctx;
@@ -48,6 +58,8 @@ static inline void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent 
                                         "Arm",  "Stop",  "Clean", "Bye"};
     if (msg->body_case != RACKBENCH__TO_AGENT__BODY_BEAT) {
         put(f, "%s%u ", names[msg->body_case], host);
+        if (msg->body_case == RACKBENCH__TO_AGENT__BODY_PREPARE)
+            take_prepare(f, msg->prepare);
         return;
     }
     f->beats[host] = msg->beat->seq;
@@ -72,6 +84,22 @@ static inline int sink_row(void *ctx, uint32_t host, const void *data, size_t si
     rb_row_clear(&f->last[row.kind]);
     f->last[row.kind] = row;
     return 0;
+}
+
+/* A server that does 1000 operations a second, fast at half of that and less. */
+static inline void sink_figures(void *ctx, uint32_t phase, uint32_t job, uint32_t percentile_ppm,
+                                rb_search_figures_t *ret)
+{
+    fixture_t *f = ctx;
+    uint64_t rate = f->rate_iops;
+    assert_int_equal(job, 0);
+    assert_int_equal(percentile_ppm, 990000);
+    assert_int_equal(phase, f->prepared);
+    bool fast = rate > 0 && rate <= 500;
+    *ret = (rb_search_figures_t){.offered_ops = rate * 10,
+                                 .ops = rate == 0 || rate > 1000 ? 10000 : rate * 10,
+                                 .length_ns = 10 * RB_NS_PER_S,
+                                 .quantile_ns = fast ? RB_NS_PER_MS : 50 * RB_NS_PER_MS};
 }
 
 /* ---- events ---- */
@@ -238,7 +266,7 @@ static inline fixture_t *fixture_new(void)
 
 static inline void start(fixture_t *f)
 {
-    rb_run_sink_t sink = {f, sink_send, sink_row};
+    rb_run_sink_t sink = {f, sink_send, sink_row, sink_figures};
     f->run = rb_run_new(&f->opts, &sink);
     step(f, (rb_run_event_t){.kind = RB_RUN_START});
 }

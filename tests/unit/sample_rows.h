@@ -44,7 +44,8 @@ static uint64_t bounds[] = {0, UINT64_MAX};
 static const rb_row_kind_t kinds[] = {
     RB_ROW_WINDOW, RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT, RB_ROW_DRIVES,
     RB_ROW_LAYOUT, RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK, RB_ROW_PHASE_START,
-    RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,   RB_ROW_PLACEMENT};
+    RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,   RB_ROW_PLACEMENT,
+    RB_ROW_STEP,   RB_ROW_SEARCH};
 
 static void fill_agent_row(rb_row_t *row)
 {
@@ -73,7 +74,8 @@ static void fill_agent_row(rb_row_t *row)
                                         12,
                                         UINT64_MAX,
                                         hist,
-                                        hist};
+                                        hist,
+                                        INT64_MIN + 1};
     } else if (row->kind == RB_ROW_KERNEL) {
         row->kernel = (rb_row_kernel_t){LAST, T, D, {{1, UINT64_MAX}, {UINT64_MAX, 2}, {3, 4}}};
     } else if (row->kind == RB_ROW_EVENT) {
@@ -103,9 +105,17 @@ static void fill_own_row(rb_row_t *row)
     else if (row->kind == RB_ROW_PHASE_START)
         row->phase_start = (rb_row_phase_start_t){0, UINT64_MAX, 1, 2, hosts, bounds};
     else if (row->kind == RB_ROW_PHASE_END)
-        row->phase_end = (rb_row_phase_end_t){RB_MAX_PHASES - 1, INT64_MAX, true, 2, hosts};
+        row->phase_end = (rb_row_phase_end_t){RB_MAX_PHASES - 1,     INT64_MAX, true, 2, hosts,
+                                              (char *)"out of reach"};
     else if (row->kind == RB_ROW_NOTE)
         row->note = (rb_row_note_t){RB_MAX_HOSTS, -1, UINT64_MAX - 1, (char *)"lost", (char *)"t"};
+    else if (row->kind == RB_ROW_STEP)
+        row->step = (rb_row_step_t){
+            RB_MAX_PHASES - 1, RB_MAX_PHASES - 1, RB_MAX_PHASES, {(uint8_t *)"\0\xff", 2}};
+    else if (row->kind == RB_ROW_SEARCH)
+        row->search = (rb_row_search_t){
+            RB_MAX_PHASES - 1, RB_MAX_JOBS - 1, UINT64_MAX, 1, 2, 3, UINT64_MAX - 1, true, true,
+            (char *)"x"};
     else if (row->kind == RB_ROW_RUN_END)
         row->run_end = (rb_row_run_end_t){(char *)"done", 130, UINT64_MAX, (char *)""};
 }

@@ -45,6 +45,8 @@ static void all_parts_sum_up(void **state)
         unfinished += w->unfinished;
         assert_in_range(w->first_submit_at_ns, 0, 100 * RIG_MS);
         assert_int_equal(w->end_at_ns, 325 * RIG_MS);
+        /* seen late by as much as a wake-up takes, never before it came */
+        assert_in_range(w->stopped_at_ns, 325 * RIG_MS, 425 * RIG_MS);
         assert_int_equal(w->wall_ns, 200 * RIG_MS);
         assert_true(w->cpu_ns > 0 && w->cpu_ns < 300 * RIG_MS);
         assert_true(w->turn.count > 0);

@@ -165,7 +165,7 @@ static void test_fio_words(void **state)
         "blocksize",       "readwrite",      "time_based",     "invalidate",
         "group_reporting", "filename",       "libaio",         "randrepeat",
         "loops",           "startdelay",     "stonewall",      "numa_cpu_nodes",
-        "numa_mem_policy", "thinktime_spin", "latency_target", "trimwrite",
+        "numa_mem_policy", "thinktime_spin", "latency_window", "trimwrite",
     };
     for (size_t i = 0; i < RB_LEN(words); i++) {
         assert_non_null(rb_fio_word(words[i]));

@@ -184,6 +184,25 @@ static void test_older_worker_rows_are_read(void **state)
     REFUSED(WORKER("\x13") "\x05",
             "worker row 1: field 'lateness': expected an array, got an unsigned integer");
     REFUSED(WORKER("\x12") LATE, "worker row 1: 8 bytes follow its end");
+    rb_row_clear(&row);
+}
+
+/* What an older writer did not know has a value of its own. */
+static void test_older_rows_are_read(void **state)
+{
+    (void)state;
+    rb_err_t err = {0};
+    RB_AUTO(rb_row_clear) rb_row_t end, worker;
+    static const char phase_end[] = "\x96\x44\x05\x00\x07\xc2\x90";
+    assert_int_equal(rb_row_unpack(phase_end, sizeof(phase_end) - 1, &end, &err), 0);
+    assert_int_equal(end.phase_end.te_at_ns, 7);
+    assert_null(end.phase_end.reason);
+    REFUSED("\x95\x44\x05\x00\x07\xc2", "phase end row 5: expected at least 4 fields, got 3");
+    static const char of_worker[] = "\xdc\x00\x12\x02\x01\0\0\0\0\0\0\0\x09\x07\xc2\0\0\0\0\0"
+                                    "\xc0";
+    assert_int_equal(rb_row_unpack(of_worker, sizeof(of_worker) - 1, &worker, &err), 0);
+    assert_int_equal(worker.worker.done_at_ns, 9);
+    assert_int_equal(worker.worker.stopped_at_ns, 7); /* when it ended */
 }
 
 int main(void)
@@ -198,6 +217,7 @@ int main(void)
         cmocka_unit_test(test_newer_fields_are_skipped),
         cmocka_unit_test(test_newer_cell_fields_are_skipped),
         cmocka_unit_test(test_older_worker_rows_are_read),
+        cmocka_unit_test(test_older_rows_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

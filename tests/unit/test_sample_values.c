@@ -44,6 +44,7 @@ static void test_worker_values(void **state)
     SAME(worker.cpu_ns);
     SAME(worker.wall_ns);
     SAME(worker.offered_ops);
+    SAME(worker.stopped_at_ns);
     assert_hist_equal(&back.worker.turn, &hist);
     assert_hist_equal(&back.worker.lateness, &hist);
 }

@@ -176,6 +176,41 @@ static void the_result_is_a_line_too(void **state)
     assert_int_equal(count(s.text, "\n"), 1);
 }
 
+static void a_search_tells_its_step(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    RB_AUTO(close_screen) screen_t s = {0};
+    feed_two_windows(&feed);
+    open_screen(&s, RB_LIVE_PLAIN);
+    rb_live_state_t live = running(feed.fold);
+    live.step = 1;
+    rb_live_update(s.live, &live);
+    live.step = 4;
+    live.rate_iops = 12300;
+    rb_live_update(s.live, &live);
+    rb_live_end(s.live);
+    assert_non_null(strstr(s.text, "one 1/2 step 1 (closed loop) [####"));
+    assert_non_null(strstr(s.text, "one 1/2 step 4 at 12.3k IOPS [####"));
+}
+
+static void a_state_names_the_step(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    RB_AUTO(close_screen) screen_t s = {0};
+    feed_two_windows(&feed);
+    open_screen(&s, RB_LIVE_JSON_LINES);
+    rb_live_state_t live = running(feed.fold);
+    live.word = "running";
+    for (live.step = 1; live.step <= 2; live.step++) {
+        rb_live_update(s.live, &live);
+        rb_live_update(s.live, &live);
+    }
+    assert_int_equal(count(s.text, "\"type\":\"state\""), 2); /* a new step is a new state */
+    assert_non_null(strstr(s.text, "\"state\":\"running\",\"phase\":\"one\",\"step\":2}"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +221,8 @@ int main(void)
         cmocka_unit_test(json_lines_tell_each_window_and_event_once),
         cmocka_unit_test(the_last_window_waits_for_the_end),
         cmocka_unit_test(the_result_is_a_line_too),
+        cmocka_unit_test(a_search_tells_its_step),
+        cmocka_unit_test(a_state_names_the_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,16 @@
+/* search.h - what a plan says about a search for the highest rate that keeps a latency target.
+ *
+ * Any thread; no state.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "rackbench.pb-c.h"
+
+/* Index of the phase's job with a latency_target; -1: it searches nothing. */
+int rb_search_job(const Rackbench__Phase *phase);
+/* latency_percentile as the share of operations [ppm] within the target: 99, 99.9 and 99.9% are
+ * right. RB_ERR_INPUT when it is not above 0 and below 100. */
+int rb_search_percentile(const char *text, uint32_t *ret_ppm, rb_err_t *err);
+/* Of a job that was checked; what a damaged journal says instead counts as 99. */
+uint32_t rb_search_percentile_ppm(const Rackbench__Job *job);

@@ -1,0 +1,89 @@
+#include "coordinator/report/text_parts.h"
+
+static void put_head(const rb_text_t *text, const rb_result_search_t *s)
+{
+    char target[RB_FMT_SIZE], phase[RB_WORDS_SIZE], job[RB_WORDS_SIZE];
+    RB_AUTO(rb_free_str)
+    char *title = rb_asprintf(
+        "search %.40s, job %.40s: the highest rate at which p%g of response is "
+        "at most %s",
+        rb_words_clean(phase, sizeof(phase), s->phase), rb_words_clean(job, sizeof(job), s->job),
+        s->percentile_ppm / 1e4, rb_fmt_ns(target, sizeof(target), s->target_ns));
+    RB_AUTO(rb_free_str) char *quantile = rb_asprintf("p%g", s->percentile_ppm / 1e4);
+    fputc('\n', text->out);
+    rb_text_wrapped(text->out, title, 0);
+    fprintf(text->out, "  %4s %12s %12s %10s\n", "step", "offered IOPS", "achieved", quantile);
+}
+
+static void put_step(rb_text_t *text, const rb_result_search_t *s, size_t i)
+{
+    char offered[RB_FMT_SIZE] = "closed loop", achieved[RB_FMT_SIZE], ns[RB_FMT_SIZE];
+    const rb_result_step_t *step = &s->steps[i];
+    RB_AUTO(rb_free_str)
+    char *quantile = step->row->ops == 0
+                         ? rb_strdup("-")
+                         : rb_asprintf("%s%s", step->row->uncertain ? "~" : "",
+                                       rb_fmt_ns(ns, sizeof(ns), step->row->quantile_ns));
+    if (step->row->rate_iops > 0)
+        rb_fmt_count(offered, sizeof(offered), step->row->rate_iops);
+    text->has_uncertain |= step->row->ops > 0 && step->row->uncertain;
+    fprintf(text->out, "  %4zu %12s %12s %10s  %s%s\n", i + 1, offered,
+            rb_fmt_count(achieved, sizeof(achieved), (uint64_t)(step->achieved_iops + 0.5)),
+            quantile, step->row->kept ? "kept" : "not kept", step->cut ? ", ended early" : "");
+}
+
+/* Of the open loops. */
+static uint64_t lowest_rate(const rb_result_search_t *s)
+{
+    uint64_t lowest = 0;
+    for (size_t i = 0; i < s->nsteps; i++) {
+        uint64_t rate = s->steps[i].row->rate_iops;
+        if (rate > 0 && (lowest == 0 || rate < lowest))
+            lowest = rate;
+    }
+    return lowest;
+}
+
+static char *verdict_words(const rb_result_search_t *s)
+{
+    char rate[RB_FMT_SIZE], ns[RB_FMT_SIZE];
+    if (s->verdict[0] == '\0')
+        return rb_strdup("the search was not brought to its end");
+    if (strcmp(s->verdict, "not_reached") == 0)
+        return rb_asprintf("not reached even at the lowest rate tried: %s IOPS",
+                           rb_fmt_count(rate, sizeof(rate), lowest_rate(s)));
+    if (s->best == 0)
+        return rb_strdup("a step completed no operation: nothing is known");
+    const rb_result_step_t *best = &s->steps[s->best - 1];
+    const char *remark = "";
+    if (strcmp(s->verdict, "ceiling") == 0)
+        remark = ": all that the closed loop reached; a higher iodepth may show more";
+    else if (strcmp(s->verdict, "coarse") == 0)
+        remark = "; the next rate that failed is more than 2 % above";
+    return rb_asprintf("verdict: %s IOPS keep it (step %zu, %s)%s",
+                       rb_fmt_count(rate, sizeof(rate), best->row->rate_iops), s->best,
+                       rb_fmt_ns(ns, sizeof(ns), best->row->quantile_ns), remark);
+}
+
+void rb_text_search(rb_text_t *text, const rb_result_search_t *search)
+{
+    RB_AUTO(rb_free_str) char *words = verdict_words(search);
+    put_head(text, search);
+    for (size_t i = 0; i < search->nsteps; i++)
+        put_step(text, search, i);
+    fputs("  ", text->out);
+    rb_text_wrapped(text->out, words, 2);
+}
+
+/* The table tells all steps; of these only the best is shown in full, or one that is in no table.
+ */
+bool rb_text_shows_phase(const rb_result_t *result, size_t index)
+{
+    for (size_t i = 0; i < result->nsearches; i++) {
+        const rb_result_search_t *s = &result->searches[i];
+        for (size_t k = 0; k < s->nsteps; k++)
+            if (s->steps[k].phase == index)
+                return s->best == k + 1;
+    }
+    return true;
+}

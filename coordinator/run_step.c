@@ -1,0 +1,90 @@
+#include "coordinator/plan/search.h"
+#include "coordinator/run_priv.h"
+
+/* What is run now, where it is not the plan's phase of that number: agents know the plan alone. */
+static void set_override(rb_run_t *run)
+{
+    rb_phase_destroy(&run->override);
+    if (run->search_job < 0 && run->phase == run->plan_phase)
+        return;
+    run->override = rb_phase_copy(run->opts.plan->phases[run->plan_phase]);
+    if (run->search_job < 0 || run->search.rate_iops == 0)
+        return;
+    Rackbench__Job *job = run->override->jobs[run->search_job];
+    job->has_rate_iops = true;
+    job->rate_iops = run->search.rate_iops;
+}
+
+static void begin_plan_phase(rb_run_t *run, uint32_t plan_phase)
+{
+    const Rackbench__Phase *phase = run->opts.plan->phases[plan_phase];
+    run->plan_phase = plan_phase;
+    run->step = 1;
+    run->search_job = rb_search_job(phase);
+    if (run->search_job < 0)
+        return;
+    const Rackbench__Job *job = phase->jobs[run->search_job];
+    rb_latency_search_init(&run->search, job->latency_target_ns, rb_search_percentile_ppm(job));
+}
+
+/* The first stage of a step. */
+static void prepare(rb_run_t *run, uint64_t now_ns)
+{
+    run->stage = RB_STAGE_PREPARE;
+    run->t0_ns = run->te_ns = 0;
+    run->reason[0] = '\0';
+    set_override(run);
+    rb_run_write_step(run, now_ns);
+    if (run->stage == RB_STAGE_DONE) /* the journal refused the row */
+        return;
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        rb_run_host_t *host = &run->hosts[i];
+        host->done_bytes = host->total_bytes = 0;
+        host->started = false;
+        host->takes_part =
+            host->link == LINK_UP &&
+            rb_phase_on_host(rb_run_phase(run), host->opts->nlabels, host->opts->labels);
+        if (host->takes_part)
+            rb_run_command(run, host, WANT_READY);
+    }
+}
+
+void rb_run_begin(rb_run_t *run, uint64_t now_ns)
+{
+    begin_plan_phase(run, 0);
+    prepare(run, now_ns);
+}
+
+/* false: the search has its verdict. */
+static bool search_goes_on(rb_run_t *run, uint64_t now_ns)
+{
+    rb_search_figures_t f = {0};
+    rb_row_search_t row = {
+        .phase = run->phase, .job = (uint32_t)run->search_job, .rate_iops = run->search.rate_iops};
+    run->sink.figures(run->sink.ctx, row.phase, row.job, run->search.percentile_ppm, &f);
+    row.kept = rb_latency_search_take(&run->search, &f);
+    row.offered_ops = f.offered_ops;
+    row.ops = f.ops;
+    row.length_ns = f.length_ns;
+    row.quantile_ns = f.quantile_ns;
+    row.uncertain = f.uncertain;
+    row.verdict = (char *)(uintptr_t)rb_search_word(run->search.verdict);
+    rb_run_write_search(run, now_ns, &row);
+    return run->search.verdict == RB_SEARCH_GOES_ON;
+}
+
+bool rb_run_go_on(rb_run_t *run, uint64_t now_ns)
+{
+    bool again = run->search_job >= 0 && search_goes_on(run, now_ns);
+    if (run->outcome.err.code != RB_OK) /* the journal refused the row */
+        return false;
+    if (!again && run->plan_phase + 1 == run->opts.plan->n_phases)
+        return false;
+    run->phase++;
+    if (again)
+        run->step++;
+    else
+        begin_plan_phase(run, run->plan_phase + 1);
+    prepare(run, now_ns);
+    return true;
+}
