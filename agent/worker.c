@@ -48,6 +48,7 @@ static int set_depth(rb_worker_t *w, rb_err_t *err)
                           "job '%s': iodepth_batch_complete_min %u is more than its iodepth %u; "
                           "lower it",
                           job->name, w->wait_min, w->iodepth);
+    w->batch = RB_MIN(RB_MAX(w->wait_min, (uint32_t)RB_BATCH), (uint32_t)RB_MAX_BATCH);
     return 0;
 }
 

@@ -85,8 +85,12 @@ typedef struct {
      * to spare; and the same before the last operations were taken: those of them that became due
      * then or later had to wait for a slot. */
     uint64_t starved_ns, waited_ns;
-    rb_io_t ios[RB_BATCH];
-    uint64_t due[RB_BATCH];
+    uint32_t batch; /* most operations of one submission, most completions of one reap */
+    /* What the workload gave out, [at, drawn) not taken yet; the current batch. */
+    rb_io_t ios[2 * RB_MAX_BATCH];
+    const rb_io_t *taken;
+    uint32_t at, drawn;
+    uint64_t due[RB_MAX_BATCH];
     uint8_t *write_buffers, *read_buffers;
     bool stamps; /* verify: what is written */
     bool checks; /* each completion: what is read; writes that are logged or must not overtake */

@@ -3,6 +3,7 @@
 #include "agent/backend/uring.h"
 #include "agent/backend/uring_hot.h"
 #include "agent/worker_cut.h"
+#include "agent/worker_draw.h"
 #include "agent/worker_due.h"
 #include "agent/worker_verify.h"
 #include "common/clock.h"
@@ -10,6 +11,11 @@
 #define INLINE      static inline __attribute__((always_inline))
 #define SPIN_NS     (200 * RB_NS_PER_US) /* before T0: a sleeper wakes up some 50 us late */
 #define MAX_WAIT_NS (RB_STOP_POLL_MS * RB_NS_PER_MS)
+
+/* A constant wherever it is passed on, so that jobs of the two simple kinds pay for nothing else:
+ * reads as fast as they go, by io_uring (or what else has no data to make and nothing due at a time
+ * of its own); of iodepth 1. */
+typedef enum { ANY, READS, ONE_READ } job_t;
 
 static void stop_submitting(rb_worker_t *w, uint64_t now_ns)
 {
@@ -77,7 +83,7 @@ static void tell_stale(rb_worker_t *w, uint64_t now_ns)
         note_wrong(w, &error, now_ns);
 }
 
-/* `checks` is a constant, so that who does not verify pays nothing for it. */
+/* `checks` is a constant, so that who does not verify pays nothing for it. n <= RB_BATCH. */
 INLINE void settle(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns, bool checks)
 {
     rb_op_stat_t *const *stats = w->win->ops;
@@ -94,6 +100,10 @@ INLINE void settle(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t n
         slot->due_ns = now_ns;
         freed[i] = index;
     }
+    w->nfree += n;
+    w->inflight -= n;
+    if (n > 0)
+        w->account.done_ns = now_ns;
 }
 
 static __attribute__((noinline)) void settle_checked(rb_worker_t *w, const rb_done_t *done,
@@ -102,65 +112,71 @@ static __attribute__((noinline)) void settle_checked(rb_worker_t *w, const rb_do
     settle(w, done, n, now_ns, true);
 }
 
-INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns)
+static __attribute__((noinline)) void settle_many(rb_worker_t *w, const rb_done_t *done, uint32_t n,
+                                                  uint64_t now_ns)
 {
-    if (w->checks)
-        settle_checked(w, done, n, now_ns);
-    else
-        settle(w, done, n, now_ns, false);
-    w->nfree += n;
-    w->inflight -= n;
-    if (n > 0)
-        w->account.done_ns = now_ns;
-    if (w->thinks)
-        rb_worker_think(w, n, now_ns);
+    for (uint32_t i = 0; i < n; i += RB_BATCH) {
+        uint32_t some = RB_MIN(n - i, (uint32_t)RB_BATCH);
+        now_ns = i > 0 ? rb_clock_now_ns() : now_ns;
+        if (w->checks)
+            settle_checked(w, done + i, some, now_ns);
+        else
+            settle(w, done + i, some, now_ns, false);
+        if (w->thinks)
+            rb_worker_think(w, some, now_ns);
+    }
 }
 
-/* How many of the batch come before number_ios or io_size is reached; SYNCs count for neither. */
-static uint32_t within_limits(rb_worker_t *w, uint32_t n)
+INLINE void account(rb_worker_t *w, const rb_done_t *done, uint32_t n, uint64_t now_ns, job_t kind)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        const rb_io_t *io = &w->ios[i];
-        if (io->op == RB_OP_SYNC)
-            continue;
-        if (w->left_ops == 0 || w->left_bytes == 0)
-            return i;
-        w->left_ops--;
-        w->left_bytes -= RB_MIN((uint64_t)io->size_bytes, w->left_bytes);
+    if (kind == ONE_READ) {
+        if (n > 0)
+            settle(w, done, 1, now_ns, false);
+    } else if (n > RB_BATCH || (kind == ANY && w->checks && n > 0)) {
+        settle_many(w, done, n, now_ns);
+    } else {
+        settle(w, done, n, now_ns, false);
+        if (kind == ANY && w->thinks)
+            rb_worker_think(w, n, now_ns);
     }
-    return n;
 }
 
 /* From the workload, up to n; fewer: there is no more to do. */
-INLINE uint32_t next(rb_worker_t *w, uint32_t n)
+INLINE uint32_t next(rb_worker_t *w, uint32_t n, job_t kind)
 {
-    uint32_t got;
-    if (w->counted)
-        return within_limits(w, w->load->next(&w->block, w->ios, n));
-    got = w->load->next(&w->block, w->ios, n > w->left_ops ? (uint32_t)w->left_ops : n);
-    w->left_ops -= got;
-    return got;
+    if (kind == ANY && w->counted) {
+        w->taken = w->ios;
+        return rb_worker_within_limits(w, w->load->next(&w->block, w->ios, n));
+    }
+    n = n > w->left_ops ? (uint32_t)w->left_ops : n;
+    if (w->drawn - w->at < n) {
+        rb_worker_draw(w, n);
+        n = RB_MIN(n, w->drawn);
+    }
+    w->taken = w->ios + w->at;
+    w->at += n;
+    w->left_ops -= n;
+    return n;
 }
 
 /* Takes the next batch from the workload; its slots learn of it in `stamp`. */
-INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
+INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns, job_t kind)
 {
-    uint32_t n = RB_MIN((uint32_t)RB_BATCH, w->nfree);
-    w->queued = 0;
+    uint32_t n = kind == ONE_READ ? w->nfree : RB_MIN(w->batch, w->nfree);
     if (!w->submitting || w->behind)
         return;
-    if (w->guards)
+    if (kind == ANY && w->guards)
         n = rb_worker_room(w, n);
-    if (w->open_loop)
+    if (kind == ANY && w->open_loop)
         n = rb_worker_take_due(w, now_ns, n);
     if (n == 0)
         return;
-    uint32_t got = next(w, n);
+    uint32_t got = next(w, n, kind);
     if (got > 0) {
         w->nfree -= got;
-        if (w->fills)
+        if (kind == ANY && w->fills)
             rb_worker_fill(w, got);
-        io->queue(w->io, w->ios, w->free + w->nfree, got);
+        io->queue(w->io, w->taken, w->free + w->nfree, kind == ONE_READ ? 1 : got);
     }
     w->inflight += got;
     w->queued = got;
@@ -170,22 +186,45 @@ INLINE void fill(rb_worker_t *w, const rb_backend_t *io, uint64_t now_ns)
     }
 }
 
-/* The last thing before the submission: the clock, and the slots that it starts. */
-INLINE uint64_t stamp(rb_worker_t *w)
+/* Slots `taken` start at now_ns what `ios` says. */
+INLINE void start(rb_worker_t *w, const rb_io_t *ios, const uint32_t *taken, uint32_t n,
+                  uint64_t now_ns)
 {
-    uint64_t now_ns = rb_clock_now_ns();
     rb_slot_t *slots = w->slots;
-    const uint32_t *taken = w->free + w->nfree;
-    uint32_t n = w->queued;
     for (uint32_t i = 0; i < n; i++) {
-        const rb_io_t *io = &w->ios[i];
+        const rb_io_t *io = &ios[i];
         rb_slot_t *slot = &slots[taken[i]];
         slot->submit_ns = now_ns;
         slot->offset_bytes = io->offset_bytes;
         slot->size_bytes = io->size_bytes;
         slot->op = io->op;
     }
-    if (w->lateness != NULL)
+}
+
+static __attribute__((noinline)) uint64_t start_many(rb_worker_t *w, const uint32_t *taken,
+                                                     uint64_t now_ns)
+{
+    for (uint32_t i = 0; i < w->queued; i += RB_BATCH) {
+        now_ns = i > 0 ? rb_clock_now_ns() : now_ns;
+        start(w, w->taken + i, taken + i, RB_MIN(w->queued - i, (uint32_t)RB_BATCH), now_ns);
+    }
+    return now_ns;
+}
+
+/* The last thing before the submission: the clock, and the slots that it starts. */
+INLINE uint64_t stamp(rb_worker_t *w, job_t kind)
+{
+    uint64_t now_ns = rb_clock_now_ns();
+    const uint32_t *taken = w->free + w->nfree;
+    if (kind == ONE_READ) {
+        if (w->queued > 0)
+            start(w, w->taken, taken, 1, now_ns);
+    } else if (w->queued > RB_BATCH) {
+        now_ns = start_many(w, taken, now_ns);
+    } else {
+        start(w, w->taken, taken, w->queued, now_ns);
+    }
+    if (kind == ANY && w->lateness != NULL)
         rb_worker_stamp_due(w, taken, now_ns);
     return now_ns;
 }
@@ -207,33 +246,37 @@ INLINE void end_turn(rb_worker_t *w, uint64_t now_ns)
     w->turn_start_ns = 0;
 }
 
-INLINE void begin_turn(rb_worker_t *w, uint64_t now_ns)
+INLINE void begin_turn(rb_worker_t *w, uint64_t now_ns, job_t kind)
 {
-    end_turn(w, now_ns);
+    if (kind != ONE_READ) /* which waits at the end of each */
+        end_turn(w, now_ns);
     if (w->part == RB_PART_MAIN)
         w->turn_start_ns = now_ns;
 }
 
-INLINE void submit(rb_worker_t *w, const rb_backend_t *io)
+INLINE void submit(rb_worker_t *w, const rb_backend_t *io, job_t kind)
 {
-    uint64_t now_ns = stamp(w);
+    uint64_t now_ns = stamp(w, kind);
     entered(w, io->submit(w->io), now_ns);
 }
 
-INLINE uint64_t timeout_ns(const rb_worker_t *w, uint64_t now_ns)
+INLINE uint64_t timeout_ns(const rb_worker_t *w, uint64_t now_ns, job_t kind)
 {
     uint64_t until_ns = w->cut_ns;
-    if (w->lateness != NULL && w->submitting)
+    if (kind == ANY && w->lateness != NULL && w->submitting)
         until_ns = RB_MIN(until_ns, rb_worker_wake_ns(w));
-    return until_ns > now_ns ? RB_MIN(until_ns - now_ns, MAX_WAIT_NS) : 0;
+    if (__builtin_expect(until_ns >= now_ns + MAX_WAIT_NS, 1))
+        return MAX_WAIT_NS;
+    return until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
-INLINE void submit_and_wait(rb_worker_t *w, const rb_backend_t *io)
+INLINE void submit_and_wait(rb_worker_t *w, const rb_backend_t *io, job_t kind)
 {
-    uint64_t now_ns = stamp(w);
-    uint32_t min = w->wait_min > 1 ? RB_MIN(w->wait_min, RB_MAX(w->inflight, 1u)) : 1;
+    uint64_t now_ns = stamp(w, kind);
+    uint32_t min =
+        kind != ONE_READ && w->wait_min > 1 ? RB_MIN(w->wait_min, RB_MAX(w->inflight, 1u)) : 1;
     end_turn(w, now_ns);
-    uint64_t limit_ns = timeout_ns(w, now_ns);
+    uint64_t limit_ns = timeout_ns(w, now_ns, kind);
     /* Even a wait of no length may give the CPU to somebody else. */
     entered(w, limit_ns > 0 ? io->wait(w->io, min, limit_ns) : io->submit(w->io), now_ns);
 }
@@ -255,15 +298,16 @@ INLINE bool over(const rb_worker_t *w)
 }
 
 /* false: it was the last. */
-INLINE bool turn(rb_worker_t *w, const rb_backend_t *io)
+INLINE bool turn(rb_worker_t *w, const rb_backend_t *io, job_t kind)
 {
     /* All free slots are filled before the next reap: else a target that completes within the
      * submission would never hold more than one batch, whatever the iodepth. */
     const rb_done_t *done = NULL;
-    uint32_t n = w->filling ? 0 : io->reap(w->io, &done);
+    bool filling = kind != ONE_READ && w->filling;
+    uint32_t n = filling ? 0 : io->reap(w->io, kind == ONE_READ ? 1 : w->batch, &done);
     uint64_t now_ns = rb_clock_now_ns();
-    if (!w->filling)
-        begin_turn(w, now_ns);
+    if (!filling)
+        begin_turn(w, now_ns, kind);
     uint64_t stop_ns = atomic_load_explicit(&w->o.crew->stop_ns, memory_order_relaxed);
     /* Not before the last turn: what it accounted for is already in a window of MAIN. */
     if (stop_ns < w->te_ns)
@@ -271,20 +315,21 @@ INLINE bool turn(rb_worker_t *w, const rb_backend_t *io)
     if (now_ns >= w->cut_ns)
         rb_worker_cut(w, now_ns);
     w->now_ns = now_ns;
-    account(w, done, n, now_ns);
-    fill(w, io, now_ns);
+    account(w, done, n, now_ns, kind);
+    fill(w, io, now_ns, kind);
     if (w->part == RB_PART_DRAINED)
         hurry_drain(w, now_ns);
-    w->filling = w->queued == RB_BATCH && w->nfree > 0;
+    bool full = kind != ONE_READ && w->queued == w->batch;
+    w->filling = full && w->nfree > 0;
     /* A full batch: more may be complete, or free. Do not sleep on it. */
-    if (w->queued == RB_BATCH)
-        submit(w, io);
+    if (full)
+        submit(w, io, kind);
     else if (over(w))
         return false;
-    else if (n < RB_BATCH)
-        submit_and_wait(w, io);
+    else if (kind == ONE_READ || n < w->batch)
+        submit_and_wait(w, io, kind);
     else if (w->queued > 0)
-        submit(w, io);
+        submit(w, io, kind);
     return true;
 }
 
@@ -313,11 +358,19 @@ static const rb_backend_t uring = {.queue = rb_uring_queue,
 
 static void run(rb_worker_t *w)
 {
-    if (w->o.backend == &rb_backend_uring)
-        while (turn(w, &uring))
+    bool reads = w->lateness == NULL && !w->counted && !w->checks && !w->guards && !w->fills &&
+                 w->write_buffers == NULL;
+    if (w->o.backend != &rb_backend_uring)
+        while (turn(w, w->o.backend, ANY))
+            ;
+    else if (reads && w->iodepth == 1)
+        while (turn(w, &uring, ONE_READ))
+            ;
+    else if (reads)
+        while (turn(w, &uring, READS))
             ;
     else
-        while (turn(w, w->o.backend))
+        while (turn(w, &uring, ANY))
             ;
 }
 
@@ -330,12 +383,12 @@ void rb_worker_loop(rb_worker_t *w)
     if (w->open_loop)
         rb_worker_begin_pace(w);
     w->submitting = true;
-    fill(w, w->o.backend, w->t0_ns);
+    fill(w, w->o.backend, w->t0_ns, ANY);
     if (!await_t0(w)) {
         w->account.finished = false;
         return;
     }
-    uint64_t start_ns = stamp(w);
+    uint64_t start_ns = stamp(w, ANY);
     if (!w->open_loop) /* else nothing may be due yet */
         w->account.first_submit_ns = start_ns;
     entered(w, w->o.backend->submit(w->io), start_ns);

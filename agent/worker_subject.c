@@ -141,6 +141,15 @@ static void probe_nowait(rb_worker_subject_t *s, int fd)
     rb_buffer_free(iov.iov_base, RB_BUFFER_ALIGN);
 }
 
+/* A read that updates the time of access of its file costs up to a tenth more. Only the owner of
+ * the file may leave that out; else it stays. */
+static void leave_access_time(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        (void)!fcntl(fd, F_SETFL, flags | O_NOATIME);
+}
+
 static int open_device(const rb_worker_subject_t *s, int flags, rb_err_t *err)
 {
     int fd = open(s->at.path, flags);
@@ -193,6 +202,7 @@ int rb_worker_subject_open(rb_worker_subject_t *s, const rb_open_opts_t *opts, r
                           s->at.path);
     if (fd < 0)
         return rb_err_errno(err, errno, "open %s", s->at.path);
+    leave_access_time(fd);
     probe_nowait(s, fd);
     return fd;
 }

@@ -175,8 +175,8 @@ void rb_worker_fill(rb_worker_t *w, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         if (w->block.listed != NULL)
             w->writes[slots[i]].sequence = w->block.listed[w->block.at - n + i].sequence;
-        else if (w->ios[i].op == RB_OP_WRITE)
-            fill_write(w, &w->ios[i], slots[i]);
+        else if (w->taken[i].op == RB_OP_WRITE)
+            fill_write(w, &w->taken[i], slots[i]);
     }
 }
 

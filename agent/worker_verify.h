@@ -19,7 +19,7 @@ void rb_worker_verify_clear(rb_worker_t *w);
 /* Of n operations that may be taken, how many now: so that no write overtakes one to the same block
  * that is in flight, and each completion finds a place in the log. */
 uint32_t rb_worker_room(rb_worker_t *w, uint32_t n);
-/* The batch of n in w->ios: the data of writes, what reads are to find. */
+/* The batch of n in w->taken: the data of writes, what reads are to find. */
 void rb_worker_fill(rb_worker_t *w, uint32_t n);
 /* The operation of a slot came in full. false: what was read is wrong; fills all of *ret_error but
  * the time. */

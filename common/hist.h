@@ -35,13 +35,14 @@ typedef struct {
 
 static inline uint32_t rb_hist_index(uint64_t value)
 {
-    uint32_t octave = (63u ^ (uint32_t)__builtin_clzll(value | 255u)) - 7u;
-    return (octave << 7) + (uint32_t)(value >> octave);
+    uint64_t octave = (63u ^ (uint32_t)__builtin_clzll(value | 255u)) - 7u;
+    return (uint32_t)((octave << 7) + (value >> octave));
 }
 
 static inline void rb_hist_record(rb_hist_t *h, uint64_t value_ns)
 {
-    h->buckets[rb_hist_index(value_ns)]++;
+    uint64_t octave = (63u ^ (uint32_t)__builtin_clzll(value_ns | 255u)) - 7u;
+    h->buckets[(octave << 7) + (value_ns >> octave)]++;
     h->count++;
     h->sum += value_ns;
     if (value_ns > h->max)

@@ -8,9 +8,9 @@
 #include "common/err.h"
 #include "proto/sample.h"
 
-/* Most operations that one submission or one reap takes, and so that one clock read stands for
- * (measurement.md 2). */
-enum { RB_BATCH = 8 };
+/* Operations that one clock read stands for at most, as submissions or as completions; and that one
+ * submission or one reap takes, unless the job asks for more: then up to RB_MAX_BATCH. */
+enum { RB_BATCH = 8, RB_MAX_BATCH = 32 };
 
 typedef enum {
     RB_IO_PLAIN = 0,
@@ -63,8 +63,8 @@ typedef struct {
     /* NULL on failure: RB_ERR_IO or RB_ERR_INPUT names what was refused, and the alternative.
      * May read from the target, never writes to it. */
     void *(*open)(const rb_backend_opts_t *opts, rb_err_t *err);
-    /* Takes n <= RB_BATCH operations, each with a slot in [0, iodepth) that is in no use; only when
-     * the last submit or wait left none behind. */
+    /* Takes n <= RB_MAX_BATCH operations, each with a slot in [0, iodepth) that is in no use; only
+     * when the last submit or wait left none behind. */
     void (*queue)(void *self, const rb_io_t *ios, const uint32_t *slots, uint32_t n);
     /* Hands over what is queued, and lets reap see what has completed. Returns how many stayed
      * behind (short of memory; the next submit or wait tries again), or -errno. */
@@ -72,8 +72,9 @@ typedef struct {
     /* The same, then blocks until `min` operations (at least 1, at most those in flight) are
      * complete or timeout_ns passed. With nothing in flight: sleeps timeout_ns. */
     int (*wait)(void *self, uint32_t min, uint64_t timeout_ns);
-    /* Takes up to RB_BATCH completions without blocking; *ret_done is valid until the next call. */
-    uint32_t (*reap)(void *self, const rb_done_t **ret_done);
+    /* Takes up to max <= RB_MAX_BATCH completions without blocking; *ret_done is valid until the
+     * next call. */
+    uint32_t (*reap)(void *self, uint32_t max, const rb_done_t **ret_done);
     /* Asks for all that is in flight to be given up; each still comes back through reap. */
     void (*cancel)(void *self);
     /* Nothing may be in flight. */

@@ -93,9 +93,10 @@ static int sync_wait(void *self, uint32_t min, uint64_t timeout_ns)
     return 0;
 }
 
-static uint32_t sync_reap(void *self, const rb_done_t **ret_done)
+static uint32_t sync_reap(void *self, uint32_t max, const rb_done_t **ret_done)
 {
     sync_t *s = self;
+    (void)max;
     if (s->stage != DONE)
         return 0;
     *ret_done = &s->done;

@@ -89,7 +89,7 @@ static int open_trim(rb_uring_t *u, rb_err_t *err)
     sqe->flags = IOSQE_FIXED_FILE;
     if (rb_ring_try(&u->ring) == -EINVAL)
         return 0;
-    u->trims_now = true;
+    u->trims_now = u->ring.special = true;
     u->trimmed = rb_calloc(u->o.iodepth, sizeof(*u->trimmed));
     return rb_backend_refuse(&u->o, "this kernel has no asynchronous discard (6.12 has)",
                              "leave trims out of the job",
@@ -189,16 +189,25 @@ static void trim_now(rb_uring_t *u)
     u->ntrims = 0;
 }
 
-int rb_uring_submit_trims(rb_uring_t *u)
+int rb_uring_submit_special(rb_uring_t *u)
 {
     int left = rb_ring_submit(&u->ring);
     trim_now(u);
     return left;
 }
 
-uint32_t rb_uring_reap_trims(rb_uring_t *u, const rb_done_t **ret_done)
+int rb_uring_wait_special(rb_uring_t *u, uint32_t min, uint64_t timeout_ns)
 {
-    uint32_t n = RB_MIN(u->ntrimmed, (uint32_t)RB_BATCH);
+    if ((u->ntrims | u->ntrimmed) != 0)
+        return rb_uring_submit_special(u);
+    return rb_ring_wait(&u->ring, min, timeout_ns);
+}
+
+uint32_t rb_uring_reap_special(rb_uring_t *u, uint32_t max, const rb_done_t **ret_done)
+{
+    if (u->ntrimmed == 0)
+        return rb_ring_reap(&u->ring, max, ret_done);
+    uint32_t n = RB_MIN(u->ntrimmed, max);
     u->ntrimmed -= n;
     *ret_done = u->trimmed + u->ntrimmed;
     return n;
@@ -219,9 +228,9 @@ static int uring_wait(void *self, uint32_t min, uint64_t timeout_ns)
     return rb_uring_wait(self, min, timeout_ns);
 }
 
-static uint32_t uring_reap(void *self, const rb_done_t **ret_done)
+static uint32_t uring_reap(void *self, uint32_t max, const rb_done_t **ret_done)
 {
-    return rb_uring_reap(self, ret_done);
+    return rb_uring_reap(self, max, ret_done);
 }
 
 static void uring_cancel(void *self)

@@ -201,10 +201,10 @@ static void passthrough_queue(void *self, const rb_io_t *ios, const uint32_t *sl
     }
 }
 
-static uint32_t passthrough_reap(void *self, const rb_done_t **ret_done)
+static uint32_t passthrough_reap(void *self, uint32_t max, const rb_done_t **ret_done)
 {
     passthrough_t *p = self;
-    uint32_t n = rb_ring_reap(&p->ring, ret_done);
+    uint32_t n = rb_ring_reap(&p->ring, max, ret_done);
     rb_done_t *done = p->ring.copied; /* as of big entries */
     for (uint32_t i = 0; i < n; i++) {
         int32_t res = done[i].res;

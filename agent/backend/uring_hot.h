@@ -13,16 +13,17 @@ typedef struct {
 
     /* trims by ioctl, which only fallback allows */
     bool trims_now;
-    rb_io_t trims[RB_BATCH];
-    uint32_t trim_slots[RB_BATCH];
+    rb_io_t trims[RB_MAX_BATCH];
+    uint32_t trim_slots[RB_MAX_BATCH];
     uint32_t ntrims, ntrimmed;
     rb_done_t *trimmed; /* [iodepth] */
 } rb_uring_t;
 
 /* What is not hot of the functions below. */
 void rb_uring_queue_other(rb_uring_t *u, const rb_io_t *io, uint32_t slot);
-int rb_uring_submit_trims(rb_uring_t *u);
-uint32_t rb_uring_reap_trims(rb_uring_t *u, const rb_done_t **ret_done);
+int rb_uring_submit_special(rb_uring_t *u);
+int rb_uring_wait_special(rb_uring_t *u, uint32_t min, uint64_t timeout_ns);
+uint32_t rb_uring_reap_special(rb_uring_t *u, uint32_t max, const rb_done_t **ret_done);
 
 static inline void rb_uring_queue(void *self, const rb_io_t *ios, const uint32_t *slots, uint32_t n)
 {
@@ -44,23 +45,23 @@ static inline void rb_uring_queue(void *self, const rb_io_t *ios, const uint32_t
 static inline int rb_uring_submit(void *self)
 {
     rb_uring_t *u = self;
-    if (__builtin_expect(u->ntrims > 0, 0))
-        return rb_uring_submit_trims(u);
-    return rb_ring_submit(&u->ring);
+    if (__builtin_expect(u->ring.special, 0))
+        return rb_uring_submit_special(u);
+    return rb_ring_submit_plain(&u->ring);
 }
 
 static inline int rb_uring_wait(void *self, uint32_t min, uint64_t timeout_ns)
 {
     rb_uring_t *u = self;
-    if (__builtin_expect((u->ntrims | u->ntrimmed) != 0, 0))
-        return rb_uring_submit_trims(u);
-    return rb_ring_wait(&u->ring, min, timeout_ns);
+    if (__builtin_expect(u->ring.special, 0))
+        return rb_uring_wait_special(u, min, timeout_ns);
+    return rb_ring_wait_plain(&u->ring, min, timeout_ns);
 }
 
-static inline uint32_t rb_uring_reap(void *self, const rb_done_t **ret_done)
+static inline uint32_t rb_uring_reap(void *self, uint32_t max, const rb_done_t **ret_done)
 {
     rb_uring_t *u = self;
-    if (__builtin_expect(u->ntrimmed > 0, 0))
-        return rb_uring_reap_trims(u, ret_done);
-    return rb_ring_reap(&u->ring, ret_done);
+    if (__builtin_expect(u->ring.special, 0))
+        return rb_uring_reap_special(u, max, ret_done);
+    return rb_ring_reap_plain(&u->ring, max, ret_done);
 }

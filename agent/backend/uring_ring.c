@@ -11,7 +11,8 @@ static uint32_t setup_flags(const rb_backend_opts_t *opts, rb_ring_size_t size, 
     /* SUBMIT_ALL: one bad entry must not hold back those behind it. */
     uint32_t flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
     /* The thread of SQPOLL does the work that DEFER_TASKRUN would leave to us: not both. */
-    flags |= opts->sqthread_poll ? IORING_SETUP_SQPOLL : IORING_SETUP_DEFER_TASKRUN;
+    flags |= opts->sqthread_poll ? IORING_SETUP_SQPOLL
+                                 : IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
     flags |= how == RB_RING_POLLED ? IORING_SETUP_IOPOLL : 0u;
     flags |= size == RB_RING_BIG ? IORING_SETUP_SQE128 | IORING_SETUP_CQE32 : 0u;
     return flags;
@@ -82,6 +83,7 @@ static void take_pointers(rb_ring_t *r)
     r->array = sq->array;
     r->sq_tail = sq->ktail;
     r->sq_head = sq->khead;
+    r->sq_flags = sq->kflags;
     r->sq_mask = sq->ring_mask;
     r->cqes = (const uint8_t *)cq->cqes;
     r->cq_tail = cq->ktail;
@@ -110,6 +112,8 @@ int rb_ring_open(rb_ring_t *r, const rb_backend_opts_t *opts, rb_ring_size_t siz
     r->sqe_shift = size == RB_RING_BIG ? 7 : 6;
     r->cqe_shift = size == RB_RING_BIG ? 5 : 4;
     r->copies = size == RB_RING_BIG;
+    r->special = r->copies || o.sqthread_poll || how == RB_RING_POLLED;
+    r->wait_arg = (struct io_uring_getevents_arg){.ts = (uintptr_t)&r->ts};
     r->own = o.iodepth;
     r->how = how;
     r->sqpoll = o.sqthread_poll;
@@ -139,29 +143,31 @@ int rb_ring_not_all_taken(rb_ring_t *r, int rc)
     return (int)(r->tail - r->taken);
 }
 
-int rb_ring_enter_sqpoll(rb_ring_t *r, uint32_t min, struct io_uring_getevents_arg *arg)
+/* What a submission thread has not taken yet it takes in its own time, and there is room for all.
+ */
+static int enter_sqpoll(rb_ring_t *r, uint32_t min, struct io_uring_getevents_arg *arg)
 {
     /* In this order for both: the thread looks at the tail once more after it has said that it
      * sleeps. */
     __atomic_store_n(r->sq_tail, r->tail, __ATOMIC_SEQ_CST);
     __atomic_store_n(r->cq_head, r->head, __ATOMIC_RELEASE);
     uint32_t flags = IORING_ENTER_GETEVENTS | IORING_ENTER_REGISTERED_RING;
-    bool asleep = __atomic_load_n(r->ring.sq.kflags, __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP;
+    bool asleep = __atomic_load_n(r->sq_flags, __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP;
     if (min == 0 && !asleep)
         return 0;
     flags |= asleep ? IORING_ENTER_SQ_WAKEUP : 0u;
     flags |= arg != NULL ? IORING_ENTER_EXT_ARG : 0u;
     int rc = io_uring_enter2((unsigned)r->enter_fd, r->tail - r->taken, min, flags, (void *)arg,
                              arg != NULL ? sizeof(*arg) : 0);
-    /* The thread takes in its own time what is pushed, and there is room for all. */
     int left = rb_ring_not_all_taken(r, rc);
     return left < 0 ? left : 0;
 }
 
-uint32_t rb_ring_reap_copy(rb_ring_t *r, const rb_done_t **ret_done)
+/* Of big entries, and without the ring's own. */
+static uint32_t reap_copy(rb_ring_t *r, uint32_t max, const rb_done_t **ret_done)
 {
     uint32_t n = 0, tail = __atomic_load_n(r->cq_tail, __ATOMIC_ACQUIRE);
-    for (; r->head != tail && n < RB_BATCH; r->head++) {
+    for (; r->head != tail && n < max; r->head++) {
         const struct io_uring_cqe *cqe =
             (const void *)(r->cqes + ((size_t)(r->head & r->cq_mask) << r->cqe_shift));
         r->copied[n] = (rb_done_t){.slot = cqe->user_data, .res = cqe->res};
@@ -176,15 +182,41 @@ static uint32_t complete(const rb_ring_t *r)
     return __atomic_load_n(r->cq_tail, __ATOMIC_ACQUIRE) - r->head;
 }
 
+uint32_t rb_ring_reap(rb_ring_t *r, uint32_t max, const rb_done_t **ret_done)
+{
+    return r->copies ? reap_copy(r, max, ret_done) : rb_ring_reap_plain(r, max, ret_done);
+}
+
+int rb_ring_submit(rb_ring_t *r)
+{
+    if (r->sqpoll)
+        return enter_sqpoll(r, 0, NULL);
+    /* Nobody says that something is complete where it has to be polled for. */
+    if (r->how == RB_RING_POLLED)
+        return rb_ring_enter(r, 0, IORING_ENTER_GETEVENTS, NULL);
+    return rb_ring_submit_plain(r);
+}
+
 /* Looks again and again: a wait in the kernel would know no timeout here. */
-int rb_ring_wait_polled(rb_ring_t *r, uint32_t min, uint64_t timeout_ns)
+static int wait_polled(rb_ring_t *r, uint32_t min, uint64_t timeout_ns)
 {
     uint64_t until_ns = rb_clock_now_ns() + timeout_ns;
     int left;
     do
-        left = rb_ring_enter(r, 0, NULL);
+        left = rb_ring_submit(r);
     while (left >= 0 && complete(r) < min && rb_clock_now_ns() < until_ns);
     return left;
+}
+
+int rb_ring_wait(rb_ring_t *r, uint32_t min, uint64_t timeout_ns)
+{
+    if (r->sqpoll) {
+        rb_ring_set_timeout(r, timeout_ns);
+        return enter_sqpoll(r, min, &r->wait_arg);
+    }
+    if (r->how == RB_RING_POLLED)
+        return wait_polled(r, min, timeout_ns);
+    return rb_ring_wait_plain(r, min, timeout_ns);
 }
 
 void rb_ring_cancel(rb_ring_t *r)
@@ -193,7 +225,7 @@ void rb_ring_cancel(rb_ring_t *r)
     memset(sqe, 0, sizeof(*sqe));
     io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ANY);
     sqe->user_data = r->own;
-    r->copies = true;
+    r->copies = r->special = true;
     rb_ring_push(r, r->own);
     rb_ring_submit(r);
 }

@@ -245,7 +245,9 @@ int rb_block_init(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
     set_mix(b, opts->job);
     if (set_sizes(b, opts->job, err) < 0 || set_region(b, opts, err) < 0)
         return -1;
-    return is_random(opts->job) ? set_random(b, opts, err) : set_sequential(b, opts, err);
+    int rc = is_random(opts->job) ? set_random(b, opts, err) : set_sequential(b, opts, err);
+    b->own = b->place != rb_block_place_cursor;
+    return rc;
 }
 
 void rb_block_list(rb_block_t *b, const rb_log_write_t *blocks, uint64_t n)

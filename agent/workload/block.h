@@ -60,6 +60,7 @@ struct rb_block {
     rb_op_t op;          /* of all, unless mixed */
     bool mixed;
     bool once; /* work ends with the region: only by cursor */
+    bool own;  /* not by cursor: nobody minds what is drawn before it is needed */
     _Atomic uint64_t *cursor;
     const rb_log_write_t *listed; /* [nlisted], outlives the workload; NULL: none */
     uint64_t nlisted;

@@ -9,7 +9,7 @@
 
 typedef struct {
     const char *name;
-    /* Fills offset_bytes, size_bytes and op (of a SYNC also flags) of up to n <= RB_BATCH
+    /* Fills offset_bytes, size_bytes and op (of a SYNC also flags) of up to n <= RB_MAX_BATCH
      * operations. Fewer than n: there is no more to do. */
     uint32_t (*next)(void *self, rb_io_t *ios, uint32_t n);
 } rb_workload_t;

@@ -1,13 +1,17 @@
-/* engine_cost.c - one worker of the engine alone, for engine_cost.sh: 4 KiB random reads of TARGET.
+/* engine_cost.c - one worker of the engine alone, for the scripts beside it: 4 KiB random reads of
+ * TARGET.
  *
- * engine_cost TARGET IODEPTH OPERATIONS WAIT [buffered]: a closed loop, both histograms, one window
- * a second, as in the agent but without coordinator, sampler and second thread. WAIT is
- * iodepth_batch_complete_min. Prints operations a second and the median of the service time.
+ * engine_cost TARGET IODEPTH OPERATIONS|SECONDSs WAIT [buffered|sync]: a closed loop, both
+ * histograms, one window a second, as in the agent but without coordinator, sampler and second
+ * thread. WAIT is iodepth_batch_complete_min; with `sync` the system calls do the I/O. Prints, in
+ * this order: operations a second, CPU time per operation, the median of the service time, and of
+ * the turns the median and p99.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/backend/sync.h"
 #include "agent/backend/uring.h"
 #include "agent/worker.h"
 #include "common/clock.h"
@@ -39,9 +43,12 @@ static void set_job(Rackbench__Job *job, char **argv, int argc)
     job->rw = RACKBENCH__RW__MODE__randread;
     job->has_iodepth = true;
     job->iodepth = (uint32_t)strtoul(argv[2], NULL, 10);
-    job->number_ios = strtoull(argv[3], NULL, 10);
+    char *unit;
+    uint64_t how_much = strtoull(argv[3], &unit, 10);
+    *(*unit == 's' ? &job->runtime_ns : &job->number_ios) =
+        *unit == 's' ? how_much * RB_NS_PER_S : how_much;
     job->iodepth_batch_complete_min = (uint32_t)strtoul(argv[4], NULL, 10);
-    job->has_direct = argc > 5;
+    job->has_direct = argc > 5 && strcmp(argv[5], "buffered") == 0;
 }
 
 /* All windows but those that the loop had to merge stand in its slots. */
@@ -54,8 +61,10 @@ static void print(rb_worker_t *w, uint64_t t0_ns)
         rb_hist_merge(service, &win->ops[RB_OP_READ]->service);
         rb_windows_consume(&w->windows);
     }
-    printf("%.0f IOPS, service p50 %lu ns, turn p50 %lu ns\n", (double)service->count / took_s,
-           rb_hist_quantile(service, 0.5), rb_hist_quantile(w->turn, 0.5));
+    printf("%.0f IOPS, cpu %.0f ns, service p50 %lu ns, turn p50 %lu p99 %lu ns\n",
+           (double)service->count / took_s, (double)w->account.cpu_ns / (double)service->count,
+           rb_hist_quantile(service, 0.5), rb_hist_quantile(w->turn, 0.5),
+           rb_hist_quantile(w->turn, 0.99));
     rb_hist_destroy(&service);
 }
 
@@ -67,10 +76,12 @@ int main(int argc, char **argv)
     rb_err_t err = {0};
     _Atomic uint64_t cursor = 0;
     if (argc < 5) {
-        fprintf(stderr, "usage: engine_cost TARGET IODEPTH OPERATIONS WAIT [buffered]\n");
+        fprintf(stderr, "usage: engine_cost TARGET IODEPTH OPERATIONS|SECONDSs WAIT "
+                        "[buffered|sync]\n");
         return RB_ERR_INPUT;
     }
     set_job(&job, argv, argc);
+    bool sync = argc > 5 && strcmp(argv[5], "sync") == 0;
     rb_subject_t at = {.size_bytes = size_of(argv[1]), .logical_block_bytes = 512};
     snprintf(at.path, sizeof(at.path), "%s", argv[1]);
     rb_crew_init(&crew);
@@ -79,7 +90,7 @@ int main(int argc, char **argv)
                           .subject = &subject,
                           .job = &job,
                           .cursor = &cursor,
-                          .backend = &rb_backend_uring,
+                          .backend = sync ? &rb_backend_sync : &rb_backend_uring,
                           .interval_ns = RB_NS_PER_S,
                           .seed = 1};
     rb_worker_t *w = rb_worker_new(&o, &err);

@@ -85,7 +85,7 @@ static inline int32_t perform(rig_t *r, uint32_t slot, rb_io_t io)
     const rb_done_t *done;
     uint64_t until_ns = rb_clock_now_ns() + 10 * RB_NS_PER_S;
     r->b->queue(r->io, &io, &slot, 1);
-    while (r->b->reap(r->io, &done) == 0) {
+    while (r->b->reap(r->io, RB_BATCH, &done) == 0) {
         assert_int_equal(r->b->wait(r->io, 1, RB_NS_PER_S), 0);
         assert_true(rb_clock_now_ns() < until_ns);
     }

@@ -121,14 +121,36 @@ static void a_wait_is_for_min_and_no_longer(void **state)
         r.b->queue(r.io, ios, slots, DEPTH);
         assert_int_equal(r.b->wait(r.io, DEPTH, 10 * RB_NS_PER_S), 0);
         /* In two parts where the ring of completions ends between them. */
-        uint32_t n = r.b->reap(r.io, &done);
+        uint32_t n = r.b->reap(r.io, RB_BATCH, &done);
         while (n < DEPTH)
-            n += r.b->reap(r.io, &done);
+            n += r.b->reap(r.io, RB_BATCH, &done);
     }
     uint64_t start_ns = rb_clock_now_ns();
     assert_int_equal(r.b->wait(r.io, 1, 20 * RB_NS_PER_MS), 0); /* nothing is in flight */
     assert_in_range(rb_clock_now_ns() - start_ns, 20 * RB_NS_PER_MS, 2 * RB_NS_PER_S);
-    assert_int_equal(r.b->reap(r.io, &done), 0);
+    assert_int_equal(r.b->reap(r.io, RB_BATCH, &done), 0);
+    rig_close(&r);
+}
+
+/* A worker whose batches are always full never waits. */
+static void a_submission_alone_shows_what_is_complete(void **state)
+{
+    (void)state;
+    rig_t r;
+    const rb_done_t *done;
+    const rb_io_t io = {.size_bytes = 4096, .op = RB_OP_READ};
+    const uint32_t slot = 1;
+    rig_init(&r, &rb_backend_uring, RB_TARGET_DEVICE, READS);
+    rig_open(&r);
+    for (int i = 0; i < 100; i++) {
+        uint64_t until_ns = rb_clock_now_ns() + 10 * RB_NS_PER_S;
+        r.b->queue(r.io, &io, &slot, 1);
+        do
+            assert_int_equal(r.b->submit(r.io), 0);
+        while (r.b->reap(r.io, RB_BATCH, &done) == 0 && rb_clock_now_ns() < until_ns);
+        assert_true(rb_clock_now_ns() < until_ns);
+        assert_int_equal(done->res, 4096);
+    }
     rig_close(&r);
 }
 
@@ -230,6 +252,7 @@ int main(void)
         cmocka_unit_test(polling_is_refused_by_name),
         cmocka_unit_test(a_polled_ring_takes_no_trims),
         cmocka_unit_test(a_wait_is_for_min_and_no_longer),
+        cmocka_unit_test(a_submission_alone_shows_what_is_complete),
         cmocka_unit_test(passthrough_needs_an_nvme_drive),
         cmocka_unit_test(the_format_of_a_namespace),
         cmocka_unit_test(the_commands_of_a_controller),

@@ -12,20 +12,25 @@
  * stall. */
 typedef struct {
     uint64_t service_ns, stall_from_ns, stall_to_ns;
+    uint64_t jitter_ns;    /* service_ns is up to this longer */
     uint64_t ready_ns[64]; /* by slot; 0: not in flight */
+    uint64_t start_ns[64]; /* of the slot's last operation, as the worker has it */
     uint32_t queued[64], nqueued, leave_behind;
     uint32_t deepest;       /* most that was in flight */
     uint64_t sent, fail_at; /* the fail_at-th operation fails; 0: none */
     int32_t res[64];
-    rb_done_t done[RB_BATCH];
-    uint64_t fail_each; /* each of these fails; 0: none */
-    int32_t fail_with;  /* instead of EIO; 0: that */
-    uint32_t wait_min;  /* largest asked for */
+    rb_done_t done[RB_MAX_BATCH];
+    uint64_t fail_each;                /* each of these fails; 0: none */
+    int32_t fail_with;                 /* instead of EIO; 0: that */
+    uint32_t wait_min;                 /* largest asked for */
+    uint32_t largest;                  /* batch */
+    uint64_t next_bytes, out_of_order; /* where a sequential job goes on; how often it did not */
     int broken;
     bool cancelled;
 } device_t;
 
 static device_t device;
+static rb_worker_t *worker;
 
 static inline void *device_open(const rb_backend_opts_t *opts, rb_err_t *err)
 {
@@ -38,8 +43,11 @@ static inline void device_queue(void *self, const rb_io_t *ios, const uint32_t *
 {
     device_t *d = self;
     assert_int_equal(d->nqueued, 0);
-    assert_true(n <= RB_BATCH);
+    assert_true(n <= RB_MAX_BATCH);
+    d->largest = RB_MAX(d->largest, n);
     for (uint32_t i = 0; i < n; i++) {
+        d->out_of_order += ios[i].offset_bytes != d->next_bytes;
+        d->next_bytes = ios[i].offset_bytes + ios[i].size_bytes;
         assert_int_equal(d->ready_ns[slots[i]], 0);
         assert_int_equal(ios[i].size_bytes, 4096);
         d->queued[d->nqueued++] = slots[i];
@@ -59,7 +67,9 @@ static inline int device_submit(void *self)
         return d->broken;
     while (d->nqueued > d->leave_behind) {
         uint32_t slot = d->queued[--d->nqueued];
-        d->ready_ns[slot] = now_ns + d->service_ns;
+        d->start_ns[slot] = worker->slots[slot].submit_ns;
+        d->ready_ns[slot] =
+            now_ns + d->service_ns + (d->jitter_ns > 0 ? d->sent * 7919 % d->jitter_ns : 0);
         d->res[slot] = fails(d, ++d->sent) ? (d->fail_with != 0 ? d->fail_with : -EIO) : 4096;
     }
     d->leave_behind = 0;
@@ -93,12 +103,12 @@ static inline int device_wait(void *self, uint32_t min, uint64_t timeout_ns)
     return left;
 }
 
-static inline uint32_t device_reap(void *self, const rb_done_t **ret_done)
+static inline uint32_t device_reap(void *self, uint32_t max, const rb_done_t **ret_done)
 {
     device_t *d = self;
     uint64_t now_ns = rb_clock_now_ns();
     uint32_t n = 0;
-    for (uint32_t i = 0; i < RB_LEN(d->ready_ns) && n < RB_BATCH; i++) {
+    for (uint32_t i = 0; i < RB_LEN(d->ready_ns) && n < max; i++) {
         if (ready_at(d, i) > now_ns)
             continue;
         d->done[n++] = (rb_done_t){.slot = i, .res = d->res[i]};
@@ -142,7 +152,6 @@ static rb_crew_t crew;
 static rb_worker_subject_t subject;
 static Rackbench__Job job;
 static _Atomic uint64_t cursor;
-static rb_worker_t *worker;
 static uint64_t t0_ns;
 
 /* What all windows of a worker say together. */
