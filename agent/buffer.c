@@ -3,15 +3,25 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
-void *rb_buffer_new(size_t size_bytes)
+static void *map(size_t size_bytes, int flags)
 {
-    void *p = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void *p =
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (p == MAP_FAILED) {
         fprintf(stderr, "rackbench: out of memory: %zu bytes of buffers\n", size_bytes);
         abort();
     }
     return p;
+}
+
+void *rb_buffer_new(size_t size_bytes)
+{
+    return map(size_bytes, MAP_POPULATE);
+}
+
+void *rb_buffer_new_lazy(size_t size_bytes)
+{
+    return map(size_bytes, 0);
 }
 
 void rb_buffer_free(void *buffer, size_t size_bytes)

@@ -13,6 +13,8 @@ static inline size_t rb_buffer_round(size_t size_bytes) /* up to RB_BUFFER_ALIGN
 
 /* Zeroed, page aligned, faulted in by the calling thread. Never NULL: out of memory aborts. */
 void *rb_buffer_new(size_t size_bytes);
+/* The same, but of which nothing is faulted in yet. */
+void *rb_buffer_new_lazy(size_t size_bytes);
 void rb_buffer_free(void *buffer, size_t size_bytes);
 
 /* MemAvailable of /proc/meminfo; 0: not known. */

@@ -258,13 +258,6 @@ static int set_hint(rb_worker_t *w, rb_err_t *err)
     return rb_backend_refuse(&o, why, "leave write_hint out", "writes carry none", err);
 }
 
-static rb_hist_t *make_hist(void)
-{
-    rb_hist_t *h = rb_buffer_new(sizeof(*h));
-    rb_hist_clear(h);
-    return h;
-}
-
 int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
 {
     const Rackbench__Job *job = w->o.job;
@@ -282,9 +275,9 @@ int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
     if (rb_worker_verify_prepare(w, err) < 0)
         return rb_err_wrap(err, "job '%s'", job->name);
     rb_windows_init(&w->windows, ops);
-    w->turn = make_hist();
+    w->turn = rb_window_hist_new();
     if (w->open_loop || w->thinks)
-        w->lateness = make_hist();
+        w->lateness = rb_window_hist_new();
     if (set_hint(w, err) < 0 || open_backend(w, err) < 0)
         return rb_err_wrap(err, "job '%s' on %s", job->name, w->o.subject->at.path);
     return 0;

@@ -14,16 +14,44 @@ static void clear_window(rb_window_t *win)
     }
 }
 
+/* All of it is zero. */
+static void fault_in(rb_hist_t *h)
+{
+    volatile uint64_t *buckets = h->buckets;
+    uint32_t end = rb_hist_index(RB_AT_HAND_NS);
+    for (uint32_t i = 0; i < end; i += RB_BUFFER_ALIGN / sizeof(h->buckets[0]))
+        buckets[i] = 0;
+    buckets[end] = 0;
+    rb_hist_clear(h);
+}
+
+rb_hist_t *rb_window_hist_new(void)
+{
+    rb_hist_t *h = rb_buffer_new_lazy(sizeof(*h));
+    fault_in(h);
+    return h;
+}
+
+static void fault_in_window(rb_window_t *win)
+{
+    for (int op = 0; op < RB_OP_COUNT; op++) {
+        if (win->ops[op] == NULL)
+            continue;
+        fault_in(&win->ops[op]->service);
+        fault_in(&win->ops[op]->response);
+    }
+}
+
 void rb_windows_init(rb_windows_t *w, uint32_t ops)
 {
     size_t nops = (size_t)__builtin_popcount(ops), n = 0;
     memset(w, 0, sizeof(*w));
     w->stats_bytes = nops * RB_WINDOWS * sizeof(*w->stats);
-    w->stats = rb_buffer_new(w->stats_bytes);
+    w->stats = rb_buffer_new_lazy(w->stats_bytes);
     for (int i = 0; i < RB_WINDOWS; i++) {
         for (int op = 0; op < RB_OP_COUNT; op++)
             w->slots[i].ops[op] = ops & 1u << op ? &w->stats[n++] : NULL;
-        clear_window(&w->slots[i]);
+        fault_in_window(&w->slots[i]);
     }
 }
 
