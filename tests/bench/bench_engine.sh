@@ -29,13 +29,8 @@ prepare()
     direct=1
     case $1 in
     cached | file)
-        path=$BUILD/bench.dat
-        if [ ! -e "$path" ]; then
-            at_exit rm -f "$path"
-            dd if=/dev/urandom of="$path" bs=1M count=256 status=none conv=fsync
-        fi
+        path=$(random_file)
         [ "$1" = file ] || direct=0
-        cat "$path" >/dev/null
         ;;
     loop) path=$(loop_make 256) ;;
     zram)
@@ -62,7 +57,7 @@ by_sync()
 
 figures_of_ours()
 {
-    sed -nE 's/^([0-9]+) IOPS, cpu ([0-9]+) ns, service p50 ([0-9]+) .*/\1 \2 \3/p'
+    awk '/^iops/ {print $2, $4, $8}'
 }
 
 by_fio()

@@ -3,9 +3,9 @@
  *
  * engine_cost TARGET IODEPTH OPERATIONS|SECONDSs WAIT [buffered|sync]: a closed loop, both
  * histograms, one window a second, as in the agent but without coordinator, sampler and second
- * thread. WAIT is iodepth_batch_complete_min; with `sync` the system calls do the I/O. Prints, in
- * this order: operations a second, CPU time per operation, the median of the service time, and of
- * the turns the median and p99.
+ * thread. WAIT is iodepth_batch_complete_min; with `sync` the system calls do the I/O. Prints names
+ * and figures: operations a second, CPU time of each, mean and median of the service time, median
+ * and p99 of the turns, and how many operations there were.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -61,10 +61,11 @@ static void print(rb_worker_t *w, uint64_t t0_ns)
         rb_hist_merge(service, &win->ops[RB_OP_READ]->service);
         rb_windows_consume(&w->windows);
     }
-    printf("%.0f IOPS, cpu %.0f ns, service p50 %lu ns, turn p50 %lu p99 %lu ns\n",
+    printf("iops %.0f cpu_ns %.0f mean_ns %.0f p50_ns %lu turn_p50_ns %lu turn_p99_ns %lu "
+           "operations %lu\n",
            (double)service->count / took_s, (double)w->account.cpu_ns / (double)service->count,
-           rb_hist_quantile(service, 0.5), rb_hist_quantile(w->turn, 0.5),
-           rb_hist_quantile(w->turn, 0.99));
+           rb_hist_mean(service), rb_hist_quantile(service, 0.5), rb_hist_quantile(w->turn, 0.5),
+           rb_hist_quantile(w->turn, 0.99), service->count);
     rb_hist_destroy(&service);
 }
 

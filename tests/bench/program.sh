@@ -14,6 +14,18 @@ program()
     echo "$TMP/$1"
 }
 
+# random_file: prints a file of 256 MiB in BUILD, thus on its file system, which is in the page cache.
+random_file()
+{
+    local path="$BUILD/bench.dat"
+    if [ ! -e "$path" ]; then
+        at_exit rm -f "$path"
+        dd if=/dev/urandom of="$path" bs=1M count=256 status=none conv=fsync
+    fi
+    cat "$path" >/dev/null
+    echo "$path"
+}
+
 # median FILE EXPRESSION [FORMAT]: of an awk expression over the lines of FILE in which c1 to c9 are the
 # columns, such as 'c1 / c2'. Lines that lack a column of it do not count.
 median()
