@@ -14,6 +14,7 @@ static void a_batch_is_eight(void **state)
     (void)state;
     job.iodepth = 64;
     job.number_ios = 2000;
+    job.runtime_ns = 0;
     prepare(RB_NS_PER_S);
     rb_worker_loop(worker);
     add_up();
@@ -47,6 +48,7 @@ static void a_full_reap_is_accounted_for(void **state)
     job.iodepth = 64;
     job.iodepth_batch_complete_min = 50;
     job.number_ios = 6400;
+    job.runtime_ns = 0;
     prepare(RB_NS_PER_S);
     rb_worker_loop(worker);
     add_up();
@@ -62,6 +64,7 @@ static void what_is_drawn_ahead_keeps_its_order(void **state)
     job.rw = RACKBENCH__RW__MODE__read;
     job.iodepth = 5;
     job.number_ios = 3001;
+    job.runtime_ns = 0;
     device.service_ns = 1000;
     device.jitter_ns = 20000;
     prepare(RB_NS_PER_S);
@@ -80,6 +83,7 @@ static void nothing_shared_is_drawn_ahead(void **state)
     job.seq_layout = RACKBENCH__SEQ_LAYOUT__KIND__shared;
     job.iodepth = 5;
     job.number_ios = 301;
+    job.runtime_ns = 0;
     prepare(RB_NS_PER_S);
     rb_worker_loop(worker);
     assert_int_equal(device.out_of_order, 0);
