@@ -256,4 +256,5 @@ void rb_block_list(rb_block_t *b, const rb_log_write_t *blocks, uint64_t n)
     b->listed = blocks;
     b->nlisted = n;
     b->at = 0;
+    b->own = false; /* the worker asks where a batch stands in the list */
 }
