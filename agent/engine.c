@@ -332,8 +332,16 @@ void rb_engine_arm(rb_engine_t *engine, uint64_t t0_ns, int64_t drift_ppb)
 {
     RB_ASSERT(engine->state == RB_ENGINE_READY);
     engine->state = RB_ENGINE_ARMED;
+    engine->line = rb_timeline_new(t0_ns, drift_ppb);
     rb_crew_arm(&engine->crew, t0_ns, drift_ppb);
     rb_crew_notify(&engine->crew);
+}
+
+void rb_engine_tell(rb_engine_t *engine, uint64_t at_ns, uint64_t local_ns, int64_t drift_ppb)
+{
+    if (engine->state == RB_ENGINE_ARMED &&
+        rb_timeline_tell(&engine->line, at_ns, local_ns, drift_ppb))
+        rb_crew_tell(&engine->crew, &engine->line);
 }
 
 void rb_engine_stop(rb_engine_t *engine, uint64_t te_ns)

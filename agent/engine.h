@@ -73,6 +73,9 @@ void rb_engine_progress(const rb_engine_t *engine, uint64_t *ret_done_bytes,
 /* READY -> ARMED; only in READY. t0_ns in this host's CLOCK_MONOTONIC, in the past = at once;
  * drift_ppb of this clock against the common one. */
 void rb_engine_arm(rb_engine_t *engine, uint64_t t0_ns, int64_t drift_ppb);
+/* ARMED: at_ns since T0 on the common clock is local_ns on this one, which runs drift_ppb fast from
+ * there on: borders of windows and the end as planned follow it. Any other state: nothing. */
+void rb_engine_tell(rb_engine_t *engine, uint64_t at_ns, uint64_t local_ns, int64_t drift_ppb);
 /* ARMED: M ends at te_ns (this clock; 0 or the past = now), seen by every worker within
  * RB_STOP_POLL_MS; only ever earlier than before. READY or PREPARING: gives up, the state is
  * FAILED. Idempotent. */

@@ -9,7 +9,7 @@ enum {
 
 static uint64_t main_start_ns(const rb_engine_t *e)
 {
-    return e->crew.t0_ns + rb_crew_to_local_ns(rb_phase_ramp_ns(e->phase), e->crew.drift_ppb);
+    return rb_timeline_local_ns(&e->line, rb_phase_ramp_ns(e->phase));
 }
 
 /* As planned or stopped; UINT64_MAX: bound by count. */
@@ -17,7 +17,7 @@ static uint64_t main_end_ns(const rb_engine_t *e)
 {
     uint64_t runtime_ns = rb_phase_runtime_ns(e->phase), end_ns = UINT64_MAX;
     if (runtime_ns > 0)
-        end_ns = main_start_ns(e) + rb_crew_to_local_ns(runtime_ns, e->crew.drift_ppb);
+        end_ns = rb_timeline_local_ns(&e->line, rb_phase_ramp_ns(e->phase) + runtime_ns);
     return RB_MIN(end_ns, atomic_load(&e->crew.stop_ns));
 }
 
@@ -39,10 +39,9 @@ static void emit_steal(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx, ui
         "the hypervisor took %.1f %% of this host's CPU time: what is measured is its neighbours' "
         "load, too",
         steal_ppm / 1e4);
-    int64_t at_ns = (int64_t)(e->cpu_stats[1].at_ns - e->crew.t0_ns);
+    int64_t at_ns = rb_timeline_at_ns(&e->line, e->cpu_stats[1].at_ns);
     rb_row_t row = {.kind = RB_ROW_EVENT};
-    row.event = (rb_row_event_t){(int32_t)e->phase_index,
-                                 rb_crew_to_common_ns(at_ns, e->crew.drift_ppb), kind, text};
+    row.event = (rb_row_event_t){(int32_t)e->phase_index, at_ns, kind, text};
     emit(ctx, &row);
 }
 

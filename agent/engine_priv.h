@@ -12,7 +12,8 @@ struct rb_engine {
     rb_engine_state_t state;
     rb_err_t fault;
     rb_crew_t crew;
-    size_t ncells; /* of a window row, at most RB_MAX_CELLS */
+    rb_timeline_t line; /* the phase's common clock, as told last */
+    size_t ncells;      /* of a window row, at most RB_MAX_CELLS */
     size_t nsubjects, nworkers;
     rb_worker_subject_t *subjects; /* [nsubjects] */
     rb_worker_t **workers;         /* [nworkers], those of one (job, subject) side by side */

@@ -7,8 +7,7 @@
 
 static int64_t at_ns(const rb_engine_t *e, uint64_t local_ns)
 {
-    int64_t since_ns = (int64_t)(local_ns - e->crew.t0_ns);
-    return rb_crew_to_common_ns(since_ns, e->crew.drift_ppb);
+    return rb_timeline_at_ns(&e->line, local_ns);
 }
 
 static const char *what_failed(const rb_io_error_t *error, char *buf, size_t size)

@@ -1,5 +1,6 @@
 #include "agent/privilege.h"
 #include "agent/shell.h"
+#include "common/clock.h"
 #include "common/local.h"
 #include "common/log.h"
 #include "common/units.h"
@@ -59,7 +60,8 @@ enum {
     OPT_COORDINATOR_KEY,
     OPT_SHOW_KEY,
     OPT_ALLOW_WIPE,
-    OPT_RESERVE
+    OPT_RESERVE,
+    OPT_TEST_CLOCK
 };
 
 static const struct option options[] = {
@@ -74,6 +76,7 @@ static const struct option options[] = {
     {"show-key", no_argument, NULL, OPT_SHOW_KEY},
     {"allow-wipe", no_argument, NULL, OPT_ALLOW_WIPE},
     {"reserve", required_argument, NULL, OPT_RESERVE},
+    {"test-clock", required_argument, NULL, OPT_TEST_CLOCK},
     {"scratch", required_argument, NULL, 's'},
     {"allow-path", required_argument, NULL, 'p'},
     {"allow-device", required_argument, NULL, 'd'},
@@ -92,6 +95,7 @@ typedef struct {
     const char *key_path;
     rb_key_pair_t key;
     rb_key_list_t authorized;
+    const char *test_clock; /* not on the first page: only a test wants it */
     rb_log_level_t level;
 } args_t;
 
@@ -169,6 +173,9 @@ static int take_option(args_t *a, int opt)
     case OPT_ALLOW_WIPE:
         a->shell.allowances.allow_wipe = true;
         return -1;
+    case OPT_TEST_CLOCK:
+        a->test_clock = optarg;
+        return -1;
     case 'q':
         a->level = RB_LOG_WARN;
         return -1;
@@ -224,6 +231,15 @@ static int take_key(args_t *a)
     return RB_ERR_UNSAFE;
 }
 
+static int set_clock(const args_t *a)
+{
+    rb_err_t err;
+    if (a->test_clock == NULL || rb_clock_set_test_text(a->test_clock, &err) == 0)
+        return -1;
+    rb_err_wrap(&err, "--test-clock");
+    return bad(err.text);
+}
+
 static int check_args(args_t *a, int argc)
 {
     rb_link_opts_t *link = &a->shell.link;
@@ -241,7 +257,8 @@ static int check_args(args_t *a, int argc)
     a->shell.allowances.nallow_paths = a->npaths;
     a->shell.allowances.allow_devices = a->devices;
     a->shell.allowances.nallow_devices = a->ndevices;
-    return take_key(a);
+    int status = set_clock(a);
+    return status < 0 ? take_key(a) : status;
 }
 
 /* A file, a ring and an event a worker: what the host allows, not what the shell happened to set.

@@ -99,6 +99,9 @@ static void on_beat(rb_session_t *s, const rb_session_event_t *ev)
     s->heard_ns = ev->now_ns;
     s->orphaned = false;
     on_ack_of_rows(s, beat->acked_row, ev->now_ns);
+    if (beat->discipline != NULL && (s->state == ARMED || s->state == DRAINING) &&
+        beat->discipline->phase == s->phase)
+        s->sink.discipline(s->sink.ctx, beat->discipline);
     rb_session_answer_beat(s, ev);
 }
 

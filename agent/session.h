@@ -30,6 +30,8 @@ typedef struct {
     void (*prepare)(void *ctx, const Rackbench__Prepare *prepare); /* READY or FAILED event */
     void (*arm)(void *ctx, uint64_t t0_ns, int64_t drift_ppb);
     void (*stop)(void *ctx, uint64_t te_ns); /* DRAINED (or FAILED) event */
+    /* Where the common clock of the phase that runs stands now. */
+    void (*discipline)(void *ctx, const Rackbench__Discipline *discipline);
     /* CLEANED event */
     void (*clean)(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello);
     void (*release)(void *ctx); /* stop all I/O, forget plan and phase; no event follows */

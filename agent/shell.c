@@ -155,6 +155,13 @@ static void sink_stop(void *ctx, uint64_t te_ns)
         rb_engine_stop(sh->engine, te_ns);
 }
 
+static void sink_discipline(void *ctx, const Rackbench__Discipline *discipline)
+{
+    shell_t *sh = ctx;
+    if (sh->engine != NULL)
+        rb_engine_tell(sh->engine, discipline->at_ns, discipline->local_ns, discipline->drift_ppb);
+}
+
 static void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     shell_t *sh = ctx;
@@ -378,8 +385,9 @@ static void serve(shell_t *sh)
 int rb_shell_run(const rb_shell_opts_t *opts, rb_err_t *err)
 {
     shell_t sh = {.opts = opts};
-    rb_session_sink_t sink = {&sh,      sink_send, sink_send_row, sink_load,    sink_prepare,
-                              sink_arm, sink_stop, sink_clean,    sink_release, sink_note};
+    rb_session_sink_t sink = {&sh,          sink_send,    sink_send_row, sink_load,
+                              sink_prepare, sink_arm,     sink_stop,     sink_discipline,
+                              sink_clean,   sink_release, sink_note};
     sh.link = rb_link_open(&opts->link, err);
     if (sh.link == NULL)
         return -1;

@@ -108,7 +108,9 @@ typedef struct {
     /* its borders in time, by this host's clock */
     rb_part_t part;
     uint64_t now_ns; /* of the last turn */
+    rb_timeline_t line; /* the common clock, as looked up last */
     uint64_t t0_ns, ramp_end_ns, te_ns;
+    uint64_t look_ns; /* when it is looked up again */
     uint64_t index, border_ns; /* current window, and where it ends */
     uint64_t cut_ns;           /* next border or change of part */
     uint64_t main_start_ns, cpu_start_ns;

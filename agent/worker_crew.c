@@ -60,8 +60,7 @@ void rb_crew_arm(rb_crew_t *crew, uint64_t t0_ns, int64_t drift_ppb)
 {
     pthread_mutex_lock(&crew->mutex);
     crew->armed = true;
-    crew->t0_ns = t0_ns;
-    crew->drift_ppb = drift_ppb;
+    crew->armed_at = rb_timeline_new(t0_ns, drift_ppb);
     pthread_cond_broadcast(&crew->changed);
     pthread_mutex_unlock(&crew->mutex);
 }
@@ -80,4 +79,23 @@ void rb_crew_stop(rb_crew_t *crew, uint64_t at_ns)
     uint64_t old_ns = atomic_load(&crew->stop_ns);
     while (at_ns < old_ns && !atomic_compare_exchange_weak(&crew->stop_ns, &old_ns, at_ns))
         ;
+}
+
+void rb_crew_tell(rb_crew_t *crew, const rb_timeline_t *line)
+{
+    atomic_fetch_add(&crew->told, 1);
+    atomic_store(&crew->told_at_ns, line->told_at_ns);
+    atomic_store(&crew->told_ns, line->told_ns);
+    atomic_store(&crew->told_drift_ppb, line->drift_ppb);
+    atomic_fetch_add(&crew->told, 1);
+}
+
+bool rb_crew_look(rb_crew_t *crew, rb_timeline_t *line)
+{
+    uint32_t told = atomic_load(&crew->told);
+    uint64_t at_ns = atomic_load(&crew->told_at_ns), ns = atomic_load(&crew->told_ns);
+    int64_t drift_ppb = atomic_load(&crew->told_drift_ppb);
+    if (told % 2 != 0 || atomic_load(&crew->told) != told)
+        return false;
+    return rb_timeline_tell(line, at_ns, ns, drift_ppb);
 }

@@ -9,6 +9,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
+#include "agent/timeline.h"
 #include "common/err.h"
 
 /* Hundreds of workers that lay out and fault in memory at once would leave the main thread no turn
@@ -20,16 +21,21 @@ typedef struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* armed or give_up */
     sem_t preparing;        /* how many workers may prepare at the same time */
-    bool armed;             /* under mutex, as the next two */
-    uint64_t t0_ns;
-    int64_t drift_ppb;
-    rb_err_t fault; /* under mutex: the first failure of PREPARE */
+    bool armed;             /* under mutex, as the next */
+    rb_timeline_t armed_at; /* T0 and the drift that ARM told */
+    rb_err_t fault;         /* under mutex: the first failure of PREPARE */
 
     _Atomic uint64_t stop_ns; /* no submission at or after it; UINT64_MAX: as planned */
     atomic_bool give_up;      /* nobody wants the result: leave at once */
     atomic_uint prepared;     /* workers that are ready for the start */
     atomic_uint ended;        /* workers that are gone, files closed */
     _Atomic uint64_t layout_done_bytes;
+
+    /* What was told of the common clock since: all of a piece while `told` is even and the same
+     * before and after. */
+    _Atomic uint32_t told;
+    _Atomic uint64_t told_at_ns, told_ns;
+    _Atomic int64_t told_drift_ppb;
 } rb_crew_t;
 
 void rb_crew_init(rb_crew_t *crew);
@@ -46,14 +52,7 @@ bool rb_crew_await_arm(rb_crew_t *crew);
 /* Moves the end forward to at_ns if it was later. */
 void rb_crew_stop(rb_crew_t *crew, uint64_t at_ns);
 
-/* A length on the common clock in this host's clock, and back. + = this clock runs fast. */
-static inline uint64_t rb_crew_to_local_ns(uint64_t ns, int64_t drift_ppb)
-{
-    return ns + (uint64_t)(int64_t)((double)ns * (double)drift_ppb * 1e-9);
-}
-
-static inline int64_t rb_crew_to_common_ns(int64_t ns, int64_t drift_ppb)
-{
-    double drift = (double)drift_ppb * 1e-9;
-    return ns - (int64_t)((double)ns * drift / (1.0 + drift));
-}
+/* Main thread: the common clock as it was told last. */
+void rb_crew_tell(rb_crew_t *crew, const rb_timeline_t *line);
+/* Worker: takes that over. Never waits; false: nothing new, or it is being told right now. */
+bool rb_crew_look(rb_crew_t *crew, rb_timeline_t *line);

@@ -2,9 +2,12 @@
 
 #include "common/clock.h"
 
-static uint64_t local_ns(const rb_worker_t *w, uint64_t ns)
+#define LOOK_NS RB_NS_PER_S
+
+/* A time since T0 on the common clock; not before what has passed. */
+static uint64_t ahead_ns(const rb_worker_t *w, uint64_t at_ns, uint64_t passed_ns)
 {
-    return rb_crew_to_local_ns(ns, w->o.crew->drift_ppb);
+    return RB_MAX(rb_timeline_local_ns(&w->line, at_ns), passed_ns);
 }
 
 static rb_part_t part_at(const rb_worker_t *w, uint64_t at_ns)
@@ -16,7 +19,7 @@ static rb_part_t part_at(const rb_worker_t *w, uint64_t at_ns)
 
 static void set_next_cut(rb_worker_t *w)
 {
-    w->cut_ns = w->border_ns;
+    w->cut_ns = RB_MIN(w->border_ns, w->look_ns);
     if (w->part == RB_PART_RAMP)
         w->cut_ns = RB_MIN(w->cut_ns, w->ramp_end_ns);
     if (w->part != RB_PART_DRAINED)
@@ -33,15 +36,20 @@ static void open_window(rb_worker_t *w)
     win->running = true;
 }
 
+static uint64_t planned_te_ns(const rb_worker_t *w, uint64_t passed_ns)
+{
+    return w->runtime_ns > 0 ? ahead_ns(w, w->ramp_ns + w->runtime_ns, passed_ns) : UINT64_MAX;
+}
+
 void rb_worker_schedule(rb_worker_t *w)
 {
-    w->t0_ns = w->now_ns = w->o.crew->t0_ns;
-    w->ramp_end_ns = w->t0_ns + local_ns(w, w->ramp_ns);
-    w->te_ns = UINT64_MAX;
-    if (w->runtime_ns > 0)
-        w->te_ns = w->t0_ns + local_ns(w, w->ramp_ns + w->runtime_ns);
+    w->line = w->o.crew->armed_at;
+    w->t0_ns = w->now_ns = w->line.t0_ns;
+    w->look_ns = w->t0_ns + LOOK_NS;
+    w->ramp_end_ns = ahead_ns(w, w->ramp_ns, w->t0_ns);
+    w->te_ns = planned_te_ns(w, w->t0_ns);
     w->index = 0;
-    w->border_ns = w->t0_ns + local_ns(w, w->o.interval_ns);
+    w->border_ns = ahead_ns(w, w->o.interval_ns, w->t0_ns);
     w->part = part_at(w, w->t0_ns);
     set_next_cut(w);
     open_window(w);
@@ -109,28 +117,51 @@ static void close_window(rb_worker_t *w, uint64_t now_ns)
     rb_crew_notify(w->o.crew);
 }
 
+/* Where does the common clock stand? */
+static void look(rb_worker_t *w, uint64_t at_ns)
+{
+    w->look_ns = at_ns + LOOK_NS;
+    if (!rb_crew_look(w->o.crew, &w->line))
+        return;
+    w->border_ns = ahead_ns(w, (w->index + 1) * w->o.interval_ns, at_ns);
+    if (w->part == RB_PART_RAMP)
+        w->ramp_end_ns = ahead_ns(w, w->ramp_ns, at_ns);
+    if (w->part != RB_PART_DRAINED)
+        w->te_ns = RB_MAX(RB_MIN(planned_te_ns(w, at_ns), atomic_load(&w->o.crew->stop_ns)), at_ns);
+}
+
+/* A border of windows or a change of part. */
+static void cut_window(rb_worker_t *w, rb_part_t part, uint64_t at_ns, uint64_t now_ns)
+{
+    bool closes = part != w->part || rb_windows_room(&w->windows, w->part);
+    if (closes) {
+        w->win->running = w->part != RB_PART_DRAINED;
+        close_window(w, now_ns);
+    } else {
+        w->win->span++;
+    }
+    if (part != w->part)
+        change_part(w, part, at_ns, now_ns);
+    if (closes)
+        open_window(w);
+}
+
 void rb_worker_cut(rb_worker_t *w, uint64_t now_ns)
 {
     if (rb_hung_look(&w->hung, w->slots, now_ns) > 0)
         rb_crew_notify(w->o.crew);
     while (now_ns >= w->cut_ns) {
         uint64_t at_ns = w->cut_ns;
+        if (at_ns >= w->look_ns)
+            look(w, at_ns);
         rb_part_t part = part_at(w, at_ns);
-        if (at_ns == w->border_ns) {
+        bool border = at_ns == w->border_ns;
+        if (border) {
             w->index++;
-            w->border_ns = w->t0_ns + local_ns(w, (w->index + 1) * w->o.interval_ns);
+            w->border_ns = ahead_ns(w, (w->index + 1) * w->o.interval_ns, at_ns);
         }
-        bool closes = part != w->part || rb_windows_room(&w->windows, w->part);
-        if (closes) {
-            w->win->running = w->part != RB_PART_DRAINED;
-            close_window(w, now_ns);
-        } else {
-            w->win->span++;
-        }
-        if (part != w->part)
-            change_part(w, part, at_ns, now_ns);
-        if (closes)
-            open_window(w);
+        if (border || part != w->part)
+            cut_window(w, part, at_ns, now_ns);
         set_next_cut(w);
     }
 }

@@ -2,12 +2,15 @@
  *
  * The worker's thread. Called once a border, so it may cost: a scan of the slots, a write to the
  * eventfd, at a change of part a read of the thread's CPU clock.
+ *
+ * Borders are instants of the common clock. Once a second the worker looks where that stands: what
+ * is still ahead moves with it, what has passed stays, so no border ever goes back behind another.
  */
 #pragma once
 
 #include "agent/worker.h"
 
-/* Sets all borders from crew->t0_ns. */
+/* Sets all borders from crew->armed_at. */
 void rb_worker_schedule(rb_worker_t *w);
 /* The worker's part of MAIN begins or ends at at_ns. */
 void rb_worker_main_begins(rb_worker_t *w, uint64_t at_ns);

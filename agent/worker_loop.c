@@ -341,8 +341,7 @@ static bool await_t0(rb_worker_t *w)
         if (atomic_load(&w->o.crew->stop_ns) <= w->t0_ns)
             return false;
         uint64_t until_ns = RB_MIN(wake_ns, now_ns + MAX_WAIT_NS);
-        struct timespec ts = {(time_t)(until_ns / RB_NS_PER_S), (long)(until_ns % RB_NS_PER_S)};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+        rb_clock_sleep_until(until_ns);
     }
     while (rb_clock_now_ns() < w->t0_ns)
         ;

@@ -127,7 +127,8 @@ bool rb_clocksync_estimate(const rb_clocksync_t *sync, uint64_t at_ns, rb_clock_
     rb_clock_slot_t rest;
     if (sync->count == 0 || !intersect(sync, at_ns, &rest))
         return false;
+    drift_t drift = drift_of(sync);
     *ret = (rb_clock_estimate_t){rest.lo_ns + (rest.hi_ns - rest.lo_ns) / 2, (width(&rest) + 1) / 2,
-                                 rest.rtt_ns, drift_of(sync).ppb};
+                                 rest.rtt_ns, drift.ppb, drift.error_ppb};
     return true;
 }

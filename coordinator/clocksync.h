@@ -33,10 +33,11 @@ typedef struct {
 } rb_clocksync_t;
 
 typedef struct {
-    int64_t offset_ns; /* agent - ours, at the asked moment */
-    uint64_t bound_ns; /* |true - offset_ns| <= bound_ns */
-    uint64_t rtt_ns;   /* shortest round trip in the window */
-    int64_t drift_ppb; /* + = the agent's clock runs fast */
+    int64_t offset_ns;        /* agent - ours, at the asked moment */
+    uint64_t bound_ns;        /* |true - offset_ns| <= bound_ns */
+    uint64_t rtt_ns;          /* shortest round trip in the window */
+    int64_t drift_ppb;        /* + = the agent's clock runs fast */
+    uint64_t drift_error_ppb; /* |true drift - drift_ppb| at most: what the bound grows by, ahead */
 } rb_clock_estimate_t;
 
 void rb_clocksync_init(rb_clocksync_t *sync);

@@ -65,6 +65,7 @@ static void arm(rb_run_t *run, uint64_t now_ns)
     for (size_t i = 0; i < run->opts.nhosts; i++)
         if (run->hosts[i].takes_part)
             worst_ns = RB_MAX(worst_ns, run->hosts[i].clock.worst_rtt_ns);
+    run->next_clocks_ns = now_ns + RB_CLOCK_ROWS_NS;
     run->t0_ns = now_ns + LEAD_NS + 2 * RB_MIN(worst_ns, RB_NS_PER_S);
     rb_run_write_clocks(run, now_ns);
     rb_run_write_phase_start(run);
@@ -136,6 +137,7 @@ static void after_load(rb_run_t *run, uint64_t now_ns)
 
 static void after_phase(rb_run_t *run, uint64_t now_ns)
 {
+    rb_run_write_clocks(run, now_ns);
     rb_run_write_phase_end(run);
     rb_run_judge_skew(run);
     if (run->outcome.err.code != RB_OK || !rb_run_go_on(run, now_ns))
@@ -237,6 +239,10 @@ static void tick(rb_run_t *run, uint64_t now_ns)
             host->heard_ns = now_ns;
     }
     rb_run_check_silence(run, now_ns);
+    if (run->stage != RB_STAGE_RUN || now_ns < run->next_clocks_ns)
+        return;
+    run->next_clocks_ns = now_ns + RB_CLOCK_ROWS_NS;
+    rb_run_write_clocks(run, now_ns);
 }
 
 static void broken(rb_run_t *run, const rb_run_event_t *ev)

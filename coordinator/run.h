@@ -22,7 +22,8 @@
 #include "proto/wire.h"
 
 #define RB_BEAT_NS        (500 * RB_NS_PER_MS)
-#define RB_DRAIN_LIMIT_NS (60 * RB_NS_PER_S) /* after the end of M; the engine cancels at 30 s */
+#define RB_DRAIN_LIMIT_NS (60 * RB_NS_PER_S)  /* after the end of M; the engine cancels at 30 s */
+#define RB_CLOCK_ROWS_NS  (300 * RB_NS_PER_S) /* while a phase runs; and when it starts and ends */
 enum { RB_BURST_PROBES = 32 };
 
 typedef enum {

@@ -48,6 +48,7 @@ struct rb_run {
     rb_run_host_t *hosts; /* [opts.nhosts] */
     uint64_t start_ns, next_beat_ns;
     uint64_t next_row;          /* of host 0 */
+    uint64_t next_clocks_ns;    /* when the clocks are journaled again */
     uint32_t phase;             /* number of the step in the run */
     uint32_t plan_phase;        /* index in the plan */
     uint32_t step;              /* of this phase of the plan, from 1 */

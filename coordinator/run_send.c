@@ -26,15 +26,6 @@ static void send_hello(rb_run_t *run, rb_run_host_t *host)
     SEND(run, host, HELLO, hello, &hello);
 }
 
-void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
-{
-    Rackbench__Beat beat = RACKBENCH__BEAT__INIT;
-    beat.seq = ++host->beat;
-    beat.t1_ns = now_ns;
-    beat.acked_row = host->next_row - 1;
-    SEND(run, host, BEAT, beat, &beat);
-}
-
 /* The common instant in the agent's own clock. */
 static uint64_t local_ns(const rb_run_host_t *host, uint64_t at_ns, int64_t *ret_drift_ppb)
 {
@@ -43,6 +34,29 @@ static uint64_t local_ns(const rb_run_host_t *host, uint64_t at_ns, int64_t *ret
     if (ret_drift_ppb != NULL)
         *ret_drift_ppb = estimate.drift_ppb;
     return at_ns + (uint64_t)estimate.offset_ns;
+}
+
+/* While I/O goes on, each Beat tells where the common clock stands. */
+static bool tells_clock(const rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns)
+{
+    return run->stage == RB_STAGE_RUN && host->takes_part && host->want == WANT_DRAINED &&
+           now_ns > run->t0_ns;
+}
+
+void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    Rackbench__Beat beat = RACKBENCH__BEAT__INIT;
+    Rackbench__Discipline discipline = RACKBENCH__DISCIPLINE__INIT;
+    if (tells_clock(run, host, now_ns)) {
+        discipline.phase = run->phase;
+        discipline.at_ns = now_ns - run->t0_ns;
+        discipline.local_ns = local_ns(host, now_ns, &discipline.drift_ppb);
+        beat.discipline = &discipline;
+    }
+    beat.seq = ++host->beat;
+    beat.t1_ns = now_ns;
+    beat.acked_row = host->next_row - 1;
+    SEND(run, host, BEAT, beat, &beat);
 }
 
 static void send_arm(rb_run_t *run, rb_run_host_t *host)

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "agent/session.h"
+#include "agent/timeline.h"
 #include "common/rng.h"
 #include "coordinator/run.h"
 #include "proto/sample.h"
@@ -25,6 +26,7 @@ enum {
     SIM_MAX_STEPS = SIM_MAX_PHASES * RB_SEARCH_MAX_STEPS,
     SIM_MAX_FAULTS = 5,
     SIM_RECENT = 40,
+    SIM_TOLD = 64, /* what the coordinator told of its clock, kept until it must have arrived */
     SIM_LINE = 200,
     SIM_STATES = 8,
     SIM_STAGES = 8,
@@ -180,7 +182,9 @@ typedef struct {
     uint64_t epoch;
     uint64_t ramp_ns, runtime_ns, number_ios, rate_iops;     /* of the job, as Prepare has it */
     uint64_t ready_ns, t0_ns, end_ns, drained_ns, window_ns; /* agent's clock */
-    bool counted;                                            /* bound by operations */
+    rb_timeline_t line;
+    uint64_t length_at_ns; /* common clock: planned end, since T0; 0: by operations or a fault */
+    bool counted;          /* bound by operations */
     bool started, io, cut; /* cut: I/O ended before the work was done */
     bool in_time;          /* ARM came before T0 */
     uint64_t windows, cut_window;
@@ -225,12 +229,19 @@ void sim_agent_row(sim_agent_t *agent, rb_row_t *row);
 uint64_t sim_agent_now_ns(const sim_agent_t *agent);
 
 void sim_engine_prepare(sim_agent_t *agent, const Rackbench__Prepare *prepare);
-void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns);
+void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns, int64_t drift_ppb);
+void sim_engine_tell(sim_agent_t *agent, const Rackbench__Discipline *discipline);
 void sim_engine_stop(sim_agent_t *agent, uint64_t te_ns);
 void sim_engine_release(sim_agent_t *agent);
 void sim_engine_event(sim_agent_t *agent);
 
 /* ---- coordinator ---- */
+
+/* What a host was told of the common clock, and how true the coordinator holds it to be. */
+typedef struct {
+    uint64_t at_ns; /* since T0; 0: by ARM */
+    rb_clock_estimate_t clock;
+} sim_told_t;
 
 /* A step of the run, as the journal tells it. */
 typedef struct {
@@ -257,6 +268,8 @@ typedef struct {
     uint64_t lost_ns[SIM_MAX_HOSTS + 1]; /* real */
     uint32_t nsteps;                     /* that were begun */
     sim_phase_t phases[SIM_MAX_STEPS];
+    sim_told_t armed[SIM_MAX_HOSTS + 1], told[SIM_MAX_HOSTS + 1][SIM_TOLD];
+    uint64_t ntold[SIM_MAX_HOSTS + 1];
     bool run_end;
     rb_run_outcome_t before; /* the last step */
     rb_stage_t stage_before;
@@ -313,11 +326,13 @@ bool sim_is_search(const sim_t *sim, uint32_t plan_phase);
 void sim_check_io(sim_agent_t *agent);                         /* I1, whenever an engine works */
 void sim_check_io_start(sim_agent_t *agent);                   /* I2 */
 void sim_check_arm(sim_t *sim, uint32_t host, uint32_t phase); /* I2 */
-void sim_check_row(sim_t *sim, uint32_t host, const void *row, size_t size); /* I3 */
-void sim_check_clock(sim_t *sim, const rb_row_clock_t *clock);               /* I5 */
-void sim_check_step(sim_t *sim, const rb_run_event_t *event);                /* I7 */
-void sim_check_begin(sim_t *sim, const rb_row_step_t *step);                 /* I9 */
-void sim_check_search(sim_t *sim, const rb_row_search_t *search);            /* I9 */
+void sim_check_row(sim_t *sim, uint32_t host, const void *row, size_t size);        /* I3 */
+void sim_check_clock(sim_t *sim, const rb_row_clock_t *clock);                      /* I5 */
+void sim_check_border(const sim_agent_t *agent, uint64_t at_ns, uint64_t local_ns); /* I5 */
+void sim_check_told(const sim_agent_t *agent, uint64_t at_ns);                      /* I5 */
+void sim_check_step(sim_t *sim, const rb_run_event_t *event);                       /* I7 */
+void sim_check_begin(sim_t *sim, const rb_row_step_t *step);                        /* I9 */
+void sim_check_search(sim_t *sim, const rb_row_search_t *search);                   /* I9 */
 void sim_check_all_steps(sim_t *sim);                            /* I9, of a run that ended well */
 void sim_check_stops(sim_t *sim, const rb_row_phase_end_t *end); /* I5 */
 void sim_check_done(sim_t *sim);                                 /* I4, I5, I7, I9 */

@@ -60,9 +60,8 @@ static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
 {
     sim_agent_t *a = ctx;
-    (void)drift_ppb;
     a->acts++;
-    sim_engine_arm(a, t0_ns);
+    sim_engine_arm(a, t0_ns, drift_ppb);
 }
 
 static void sink_stop(void *ctx, uint64_t te_ns)
@@ -70,6 +69,11 @@ static void sink_stop(void *ctx, uint64_t te_ns)
     sim_agent_t *a = ctx;
     a->acts++;
     sim_engine_stop(a, te_ns);
+}
+
+static void sink_discipline(void *ctx, const Rackbench__Discipline *discipline)
+{
+    sim_engine_tell(ctx, discipline);
 }
 
 static void sink_release(void *ctx)
@@ -198,8 +202,9 @@ static void answer(sim_agent_t *a)
 void sim_agent_start(sim_t *sim, uint32_t host)
 {
     sim_agent_t *a = &sim->agents[host];
-    rb_session_sink_t sink = {a,        sink_send, sink_send_row, sink_load,    sink_prepare,
-                              sink_arm, sink_stop, sink_clean,    sink_release, sink_note};
+    rb_session_sink_t sink = {a,        sink_send, sink_send_row,   sink_load,  sink_prepare,
+                              sink_arm, sink_stop, sink_discipline, sink_clean, sink_release,
+                              sink_note};
     bool joins = sim->config.machines[host - 1].joins;
     sim_log(sim, "h%u starts", host);
     a->sim = sim;

@@ -127,6 +127,45 @@ static void check_starts(sim_t *sim, uint32_t phase)
     }
 }
 
+/* How far off what was told last may be at an instant: in between two of them it lies on the line,
+ * beyond it the drift may be wrong. */
+static uint64_t border_bound_ns(const sim_agent_t *a, uint64_t at_ns)
+{
+    const sim_coordinator_t *c = &a->sim->coordinator;
+    const sim_told_t *armed = &c->armed[a->host], *told = armed;
+    for (uint64_t i = 0; i < SIM_TOLD && a->engine.line.told_at_ns > 0; i++)
+        if (c->told[a->host][i].at_ns == a->engine.line.told_at_ns)
+            told = &c->told[a->host][i];
+    if (at_ns < told->at_ns)
+        return RB_MAX(armed->clock.bound_ns, told->clock.bound_ns);
+    return told->clock.bound_ns + (uint64_t)((unsigned __int128)(at_ns - told->at_ns) *
+                                             told->clock.drift_error_ppb / 1000000000);
+}
+
+void sim_check_border(const sim_agent_t *agent, uint64_t at_ns, uint64_t local_ns)
+{
+    sim_t *sim = agent->sim;
+    const sim_phase_t *p = &sim->coordinator.phases[agent->engine.phase];
+    uint64_t real_ns = sim_real_ns(&sim->config.machines[agent->host - 1].clock, local_ns);
+    int64_t off_ns = (int64_t)(sim_local_ns(&sim->config.clock, real_ns) - p->t0_ns - at_ns);
+    uint64_t bound_ns = border_bound_ns(agent, at_ns);
+    if ((off_ns < 0 ? -off_ns : off_ns) > (int64_t)bound_ns + ROUNDING_NS)
+        sim_violate(sim, 5, "h%u: the border at %.6f s is off by %lld ns, bound %llu ns",
+                    agent->host, (double)at_ns / 1e9, (long long)off_ns,
+                    (unsigned long long)bound_ns);
+}
+
+/* Who can be reached is told where the clock stands before its border comes. */
+void sim_check_told(const sim_agent_t *agent, uint64_t at_ns)
+{
+    sim_t *sim = agent->sim;
+    uint64_t told_ns = agent->engine.line.told_at_ns;
+    uint64_t most_ns = sim->config.plan.interval_ns + 2 * RB_BEAT_NS + 2 * SIM_MAX_DELAY_NS;
+    if (sim->config.nfaults == 0 && at_ns > told_ns + most_ns)
+        sim_violate(sim, 5, "h%u: at the border at %.6f s the clock was last told at %.6f s",
+                    agent->host, (double)at_ns / 1e9, (double)told_ns / 1e9);
+}
+
 /* ---- I4 ---- */
 
 static void check_rows_complete(sim_t *sim, uint32_t phase)

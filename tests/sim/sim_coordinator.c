@@ -7,6 +7,22 @@ uint64_t sim_coordinator_now_ns(const sim_t *sim)
 
 /* ---- the sink ---- */
 
+/* Keeps what a host is told of the common clock: sim_check_border asks for its bound. */
+static void note_told(sim_t *sim, uint32_t host, const Rackbench__ToAgent *msg)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    if (msg->body_case == RACKBENCH__TO_AGENT__BODY_ARM) {
+        c->ntold[host] = 0;
+        c->armed[host].at_ns = 0;
+        rb_run_clock(c->run, host, c->phases[msg->arm->phase].t0_ns, &c->armed[host].clock);
+    }
+    if (msg->body_case != RACKBENCH__TO_AGENT__BODY_BEAT || msg->beat->discipline == NULL)
+        return;
+    sim_told_t *told = &c->told[host][c->ntold[host]++ % SIM_TOLD];
+    told->at_ns = msg->beat->discipline->at_ns;
+    rb_run_clock(c->run, host, msg->beat->t1_ns, &told->clock);
+}
+
 /* The truth about a Stop: which instant of our clock it is, and how well the run says to know. */
 static void note_stop(sim_t *sim, uint32_t host, const Rackbench__Stop *stop)
 {
@@ -27,6 +43,7 @@ static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
 {
     sim_t *sim = ctx;
     sim_log(sim, "run says %s to h%u", sim_to_agent_name(msg), host);
+    note_told(sim, host, msg);
     if (msg->body_case == RACKBENCH__TO_AGENT__BODY_ARM)
         sim_check_arm(sim, host, msg->arm->phase);
     if (msg->body_case == RACKBENCH__TO_AGENT__BODY_STOP)

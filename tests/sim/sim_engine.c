@@ -50,7 +50,29 @@ static void fail(sim_agent_t *a, rb_code_t code, const char *text)
     wake_at(a, sim_agent_now_ns(a));
 }
 
-void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns)
+/* As a worker does at the border before: where the next one lies, and the end. */
+static void plan_window(sim_agent_t *a)
+{
+    sim_engine_t *e = &a->engine;
+    uint64_t at_ns = (e->windows + 1) * a->sim->config.plan.interval_ns;
+    uint64_t local_ns = rb_timeline_local_ns(&e->line, at_ns);
+    if (local_ns > e->window_ns)
+        sim_check_border(a, at_ns, local_ns);
+    sim_check_told(a, at_ns);
+    if (e->length_at_ns > 0 && !e->cut) {
+        e->end_ns = RB_MAX(rb_timeline_local_ns(&e->line, e->length_at_ns), e->window_ns);
+        sim_check_border(a, e->length_at_ns, e->end_ns);
+    }
+    e->window_ns = RB_MAX(local_ns, e->window_ns); /* no border goes back */
+}
+
+void sim_engine_tell(sim_agent_t *agent, const Rackbench__Discipline *discipline)
+{
+    rb_timeline_tell(&agent->engine.line, discipline->at_ns, discipline->local_ns,
+                     discipline->drift_ppb);
+}
+
+void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns, int64_t drift_ppb)
 {
     sim_engine_t *e = &agent->engine;
     rb_rng_t *rng = &agent->sim->rng;
@@ -59,10 +81,15 @@ void sim_engine_arm(sim_agent_t *agent, uint64_t t0_ns)
     uint64_t length_ns =
         e->counted ? sim_between(rng, RB_NS_PER_MS, e->number_ios * RB_NS_PER_US) : e->runtime_ns;
     e->state = SIM_ARMED;
-    e->t0_ns = t0_ns;
+    e->t0_ns = e->window_ns = t0_ns;
+    e->line = rb_timeline_new(t0_ns, drift_ppb);
     e->in_time = now_ns < t0_ns;
-    e->end_ns = (e->counted ? RB_MAX(t0_ns, now_ns) : t0_ns) + e->ramp_ns + length_ns;
+    length_ns += e->ramp_ns;
+    e->length_at_ns = e->counted ? 0 : length_ns;
+    e->end_ns =
+        e->counted ? RB_MAX(t0_ns, now_ns) + length_ns : rb_timeline_local_ns(&e->line, length_ns);
     if (machine_of(agent)->io_fails == (int32_t)e->phase) {
+        e->length_at_ns = 0;
         e->end_ns = t0_ns + rb_rng_below(rng, e->end_ns - t0_ns + 1);
         rb_err_set(&e->fault, RB_ERR_IO, "Input/output error");
     }
@@ -133,7 +160,7 @@ static void work_preparing(sim_agent_t *a, uint64_t now_ns)
     }
 }
 
-static void start_io(sim_agent_t *a, uint64_t now_ns)
+static void start_io(sim_agent_t *a)
 {
     sim_engine_t *e = &a->engine;
     sim_deed_t *deed = &a->deeds[e->phase];
@@ -141,7 +168,7 @@ static void start_io(sim_agent_t *a, uint64_t now_ns)
     deed->started = true;
     deed->in_time = e->in_time && a->paused_until_ns < a->sim->now_ns;
     deed->start_ns = a->sim->now_ns;
-    e->window_ns = now_ns;
+    plan_window(a);
     sim_log(a->sim, "h%u: I/O of phase %u starts", a->host, e->phase);
     sim_check_io_start(a);
 }
@@ -166,18 +193,18 @@ static void end_io(sim_agent_t *a, uint64_t now_ns)
 static void work_armed(sim_agent_t *a, uint64_t now_ns)
 {
     sim_engine_t *e = &a->engine;
-    uint64_t interval_ns = a->sim->config.plan.interval_ns;
     if (!e->started && now_ns < e->end_ns && now_ns >= e->t0_ns)
-        start_io(a, now_ns);
-    else if (e->io && now_ns >= RB_MIN(e->window_ns, e->end_ns))
+        start_io(a);
+    while (e->io && e->window_ns < e->end_ns && now_ns >= e->window_ns) {
         e->windows++;
+        plan_window(a);
+    }
     emit_window(a);
     if (now_ns >= e->end_ns) {
         end_io(a, now_ns);
         return;
     }
-    e->window_ns = e->io ? now_ns + interval_ns : e->t0_ns;
-    wake_at(a, RB_MIN(e->window_ns, e->end_ns));
+    wake_at(a, RB_MIN(e->io ? e->window_ns : e->t0_ns, e->end_ns));
 }
 
 static void become_drained(sim_agent_t *a)

@@ -24,6 +24,7 @@ typedef struct {
     Rackbench__BeatAck__State states[HOSTS + 1]; /* what the agents answer to a Beat */
     uint64_t beats[HOSTS + 1];                   /* seq of the last one; 0: answered */
     uint64_t sent_ns[HOSTS + 1], acked[HOSTS + 1];
+    Rackbench__Discipline told[HOSTS + 1]; /* in the last Beat; at_ns 0: not */
     uint32_t prepared; /* of the last Prepare: number, whether with a phase, and its job's rate */
     bool overridden;
     uint64_t rate_iops;
@@ -65,6 +66,9 @@ static inline void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent 
     f->beats[host] = msg->beat->seq;
     f->sent_ns[host] = msg->beat->t1_ns;
     f->acked[host] = msg->beat->acked_row;
+    f->told[host] = (Rackbench__Discipline)RACKBENCH__DISCIPLINE__INIT;
+    if (msg->beat->discipline != NULL)
+        f->told[host] = *msg->beat->discipline;
 }
 
 static inline int sink_row(void *ctx, uint32_t host, const void *data, size_t size, rb_err_t *err)

@@ -78,6 +78,12 @@ static void sink_stop(void *ctx, uint64_t te_ns)
     put(ctx, "stop(%llu) ", (unsigned long long)te_ns);
 }
 
+static void sink_discipline(void *ctx, const Rackbench__Discipline *d)
+{
+    put(ctx, "discipline(%llu,%llu,%lld) ", (unsigned long long)d->at_ns,
+        (unsigned long long)d->local_ns, (long long)d->drift_ppb);
+}
+
 static void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     put(ctx, "clean(%zu phases, %s) ", plan->n_phases, hello->host);
@@ -187,8 +193,9 @@ static void expect(agent_t *a, const char *said)
 static agent_t *agent_new(const char *join_name)
 {
     agent_t *a = rb_calloc(1, sizeof(*a));
-    rb_session_sink_t sink = {a,        sink_send, sink_row,   sink_load,    sink_prepare,
-                              sink_arm, sink_stop, sink_clean, sink_release, sink_note};
+    rb_session_sink_t sink = {a,        sink_send, sink_row,        sink_load,  sink_prepare,
+                              sink_arm, sink_stop, sink_discipline, sink_clean, sink_release,
+                              sink_note};
     rackbench__inventory__init(&a->inventory);
     rackbench__plan__init(&a->plan);
     rackbench__phase__init(&a->phase);

@@ -97,6 +97,31 @@ static void test_rows_are_sent_again_when_acknowledgements_stand_still(void **st
     assert_int_equal(rb_session_next_row(a->session), 4);
 }
 
+/* HEAR with a Discipline in the Beat. */
+static void tell_clock(agent_t *a, uint32_t phase)
+{
+    Rackbench__Discipline d = RACKBENCH__DISCIPLINE__INIT;
+    d.phase = phase;
+    d.at_ns = 7;
+    d.local_ns = 5007;
+    d.drift_ppb = -9;
+    HEAR(a, "c", BEAT, beat, Beat, beat, .seq = ++a->seq, .discipline = &d);
+}
+
+static void test_the_clock_is_told_to_the_phase_that_runs(void **state)
+{
+    (void)state;
+    RB_AUTO(agent_destroy) agent_t *a = agent_armed();
+    tell_clock(a, 1); /* another phase's */
+    tell_clock(a, 0);
+    expect(a, "BeatAck(5) discipline(7,5007,-9) BeatAck(5) ");
+    stop(a, 0, 6000);
+    tell_clock(a, 0);
+    report(a, RB_SESSION_DRAINED);
+    tell_clock(a, 0); /* nothing runs any more */
+    expect(a, "stop(6000) discipline(7,5007,-9) BeatAck(6) Drained(0 rows 0 fault 0) BeatAck(2) ");
+}
+
 static void test_full_outbox_takes_no_rows(void **state)
 {
     (void)state;
@@ -250,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_lost_answers_are_given_again),
         cmocka_unit_test(test_others_are_busy_and_unheard),
         cmocka_unit_test(test_rows_are_sent_again_when_acknowledgements_stand_still),
+        cmocka_unit_test(test_the_clock_is_told_to_the_phase_that_runs),
         cmocka_unit_test(test_full_outbox_takes_no_rows),
         cmocka_unit_test(test_lease_ends_io_and_is_the_reason),
         cmocka_unit_test(test_lease_ends_what_was_ready),

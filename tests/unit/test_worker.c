@@ -143,14 +143,13 @@ static void an_instant_device_is_filled_too(void **state)
 static void borders_follow_the_common_clock(void **state)
 {
     (void)state;
-    crew.drift_ppb = 200 * 1000 * 1000; /* this clock runs 20 % fast */
+    drift_ppb = 200 * 1000 * 1000; /* this clock runs 20 % fast */
     job.ramp_time_ns = 100 * RB_NS_PER_MS;
     job.runtime_ns = 100 * RB_NS_PER_MS;
     prepare(100 * RB_NS_PER_MS);
     rb_worker_loop(worker);
     assert_int_equal(worker->account.end_ns - t0_ns, 240 * RB_NS_PER_MS);
     assert_int_equal(worker->account.wall_ns, 120 * RB_NS_PER_MS);
-    assert_int_equal(rb_crew_to_common_ns(240 * RB_NS_PER_MS, crew.drift_ppb), 200 * RB_NS_PER_MS);
     const rb_part_t parts[] = {RB_PART_RAMP, RB_PART_MAIN, RB_PART_DRAINED};
     for (uint64_t i = 0; i < RB_LEN(parts); i++, rb_windows_consume(&worker->windows)) {
         const rb_window_t *win = rb_windows_peek(&worker->windows);
@@ -160,6 +159,55 @@ static void borders_follow_the_common_clock(void **state)
         assert_int_equal(win->running, parts[i] != RB_PART_DRAINED);
     }
     assert_null(rb_windows_peek(&worker->windows));
+}
+
+/* After 1 s the worker hears that its clock gained 100 ms: the border that is next comes later by
+ * that, and so does the end. */
+static void borders_follow_what_is_told(void **state)
+{
+    (void)state;
+    job.runtime_ns = 1200 * RB_NS_PER_MS;
+    device.service_ns = 10 * RB_NS_PER_MS;
+    prepare(300 * RB_NS_PER_MS);
+    rb_timeline_t line = rb_timeline_new(t0_ns, 0);
+    assert_true(rb_timeline_tell(&line, 900 * RB_NS_PER_MS, t0_ns + RB_NS_PER_S, 0));
+    rb_crew_tell(&crew, &line);
+    rb_worker_loop(worker);
+    assert_int_equal(worker->account.end_ns - t0_ns, 1300 * RB_NS_PER_MS);
+    assert_int_equal(worker->index, 4);
+    add_up();
+    assert_in_range(sum[RB_PART_MAIN].ops, 200, 260); /* 130 each of two slots */
+}
+
+/* It lost 500 ms: the end has passed, and is not moved before what has been measured. */
+static void an_end_that_has_passed_is_now(void **state)
+{
+    (void)state;
+    job.runtime_ns = 1200 * RB_NS_PER_MS;
+    prepare(300 * RB_NS_PER_MS);
+    rb_timeline_t line = rb_timeline_new(t0_ns, 0);
+    assert_true(rb_timeline_tell(&line, 1500 * RB_NS_PER_MS, t0_ns + RB_NS_PER_S, 0));
+    rb_crew_tell(&crew, &line);
+    rb_worker_loop(worker);
+    assert_int_equal(worker->account.end_ns - t0_ns, RB_NS_PER_S);
+    for (uint64_t index = 0; rb_windows_peek(&worker->windows) != NULL; index++) {
+        assert_true(rb_windows_peek(&worker->windows)->index >= index);
+        index = rb_windows_peek(&worker->windows)->index;
+        rb_windows_consume(&worker->windows);
+    }
+}
+
+static void a_stop_is_not_undone_by_what_is_told(void **state)
+{
+    (void)state;
+    job.runtime_ns = 1200 * RB_NS_PER_MS;
+    prepare(300 * RB_NS_PER_MS);
+    rb_timeline_t line = rb_timeline_new(t0_ns, 0);
+    assert_true(rb_timeline_tell(&line, 900 * RB_NS_PER_MS, t0_ns + RB_NS_PER_S, 0));
+    rb_crew_tell(&crew, &line);
+    rb_crew_stop(&crew, t0_ns + 1100 * RB_NS_PER_MS);
+    rb_worker_loop(worker);
+    assert_int_equal(worker->account.end_ns - t0_ns, 1100 * RB_NS_PER_MS);
 }
 
 static void each_change_of_part_has_a_slot(void **state)
@@ -198,6 +246,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_stayed_behind_is_not_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_instant_device_is_filled_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(borders_follow_the_common_clock, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(borders_follow_what_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_end_that_has_passed_is_now, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_stop_is_not_undone_by_what_is_told, set_up, tear_down),
         cmocka_unit_test(each_change_of_part_has_a_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,6 +153,7 @@ static rb_worker_subject_t subject;
 static Rackbench__Job job;
 static _Atomic uint64_t cursor;
 static uint64_t t0_ns;
+static int64_t drift_ppb; /* of this clock */
 
 /* What all windows of a worker say together. */
 static rb_op_stat_t sum[RB_PART_COUNT];
@@ -163,6 +164,7 @@ static inline int set_up(void **state)
     rb_subject_t at = {.size_bytes = RB_GIB, .logical_block_bytes = 512, .path = "/proc/self/exe"};
     memset(&device, 0, sizeof(device));
     memset(sum, 0, sizeof(sum));
+    drift_ppb = 0;
     device.service_ns = RB_NS_PER_MS;
     rb_crew_init(&crew);
     rb_worker_subject_init(&subject, &at);
@@ -198,7 +200,7 @@ static inline void prepare(uint64_t interval_ns)
     assert_non_null(worker);
     assert_int_equal(rb_worker_prepare(worker, &err), 0);
     t0_ns = rb_clock_now_ns() + 5 * RB_NS_PER_MS;
-    rb_crew_arm(&crew, t0_ns, crew.drift_ppb);
+    rb_crew_arm(&crew, t0_ns, drift_ppb);
 }
 
 static inline const rb_op_stat_t *take(void)
