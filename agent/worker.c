@@ -305,6 +305,8 @@ static void *thread_main(void *arg)
         ;
     /* Before any memory is touched, so that it lies near the worker. */
     int rc = rb_placement_apply(&w->place, &err) == 0 ? rb_worker_prepare(w, &err) : -1;
+    if (rc == 0)
+        rb_start_raise(&w->start);
     rb_privilege_keep(w->o.subject->passthrough ? RB_PRIVILEGE_PASSTHROUGH : RB_PRIVILEGE_WORKER);
     sem_post(&w->o.crew->preparing);
     if (rc < 0) {
@@ -316,6 +318,7 @@ static void *thread_main(void *arg)
             rb_worker_loop(w);
         rb_worker_verify_end(w);
     }
+    rb_start_done(&w->start);
     rb_worker_release(w);
     atomic_store(&w->ended, true);
     atomic_fetch_add(&w->o.crew->ended, 1);

@@ -16,6 +16,7 @@
 #include "agent/verify_watch.h"
 #include "agent/worker_error.h"
 #include "agent/worker_hung.h"
+#include "agent/worker_start.h"
 #include "agent/worker_subject.h"
 #include "agent/worker_window.h"
 #include "agent/workload/block.h"
@@ -65,6 +66,7 @@ typedef struct {
     rb_worker_opts_t o;
     pthread_t thread;
     bool started;
+    rb_start_t start;
     atomic_bool ended; /* the last window is published */
 
     /* the loop */
@@ -107,10 +109,10 @@ typedef struct {
 
     /* its borders in time, by this host's clock */
     rb_part_t part;
-    uint64_t now_ns; /* of the last turn */
+    uint64_t now_ns;    /* of the last turn */
     rb_timeline_t line; /* the common clock, as looked up last */
     uint64_t t0_ns, ramp_end_ns, te_ns;
-    uint64_t look_ns; /* when it is looked up again */
+    uint64_t look_ns;          /* when it is looked up again */
     uint64_t index, border_ns; /* current window, and where it ends */
     uint64_t cut_ns;           /* next border or change of part */
     uint64_t main_start_ns, cpu_start_ns;

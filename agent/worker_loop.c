@@ -5,11 +5,11 @@
 #include "agent/worker_cut.h"
 #include "agent/worker_draw.h"
 #include "agent/worker_due.h"
+#include "agent/worker_start.h"
 #include "agent/worker_verify.h"
 #include "common/clock.h"
 
 #define INLINE      static inline __attribute__((always_inline))
-#define SPIN_NS     (200 * RB_NS_PER_US) /* before T0: a sleeper wakes up some 50 us late */
 #define MAX_WAIT_NS (RB_STOP_POLL_MS * RB_NS_PER_MS)
 
 /* A constant wherever it is passed on, so that jobs of the two simple kinds pay for nothing else:
@@ -333,21 +333,6 @@ INLINE bool turn(rb_worker_t *w, const rb_backend_t *io, job_t kind)
     return true;
 }
 
-/* Sleeps, then spins to T0. false: stopped before it. */
-static bool await_t0(rb_worker_t *w)
-{
-    uint64_t now_ns, wake_ns = w->t0_ns - SPIN_NS;
-    while ((now_ns = rb_clock_now_ns()) < wake_ns) {
-        if (atomic_load(&w->o.crew->stop_ns) <= w->t0_ns)
-            return false;
-        uint64_t until_ns = RB_MIN(wake_ns, now_ns + MAX_WAIT_NS);
-        rb_clock_sleep_until(until_ns);
-    }
-    while (rb_clock_now_ns() < w->t0_ns)
-        ;
-    return atomic_load(&w->o.crew->stop_ns) > w->t0_ns;
-}
-
 /* The table of rb_backend_uring, with functions that the compiler sees into: calling them costs a
  * fifth of all that a worker does. */
 static const rb_backend_t uring = {.queue = rb_uring_queue,
@@ -383,7 +368,8 @@ void rb_worker_loop(rb_worker_t *w)
         rb_worker_begin_pace(w);
     w->submitting = true;
     fill(w, w->o.backend, w->t0_ns, ANY);
-    if (!await_t0(w)) {
+    if (!rb_start_await(w->o.crew, w->t0_ns)) {
+        rb_start_done(&w->start);
         w->account.finished = false;
         return;
     }
@@ -391,6 +377,7 @@ void rb_worker_loop(rb_worker_t *w)
     if (!w->open_loop) /* else nothing may be due yet */
         w->account.first_submit_ns = start_ns;
     entered(w, w->o.backend->submit(w->io), start_ns);
+    rb_start_done(&w->start);
     if (w->part == RB_PART_MAIN)
         rb_worker_main_begins(w, start_ns);
     run(w);
