@@ -24,7 +24,10 @@
 #define RB_BEAT_NS        (500 * RB_NS_PER_MS)
 #define RB_DRAIN_LIMIT_NS (60 * RB_NS_PER_S)  /* after the end of M; the engine cancels at 30 s */
 #define RB_CLOCK_ROWS_NS  (300 * RB_NS_PER_S) /* while a phase runs; and when it starts and ends */
-enum { RB_BURST_PROBES = 32 };
+/* Probes of a burst: the first of a benchmark, the one before ARM at most; it is over when so many
+ * in a row have not made a good bound smaller by an eighth. */
+enum { RB_FIRST_PROBES = 4, RB_BURST_PROBES = 32, RB_IDLE_PROBES = 8 };
+#define RB_GOOD_BOUND_NS (300 * RB_NS_PER_US)
 
 typedef enum {
     RB_RUN_BENCHMARK,

@@ -95,6 +95,22 @@ static bool must_resend(const rb_run_t *run, const rb_run_host_t *host,
     return false;
 }
 
+/* Probes back to back, until they tell nothing new. */
+static void go_on_probing(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    rb_clock_estimate_t estimate = {.bound_ns = UINT64_MAX};
+    rb_clocksync_estimate(&host->clock, now_ns, &estimate);
+    host->burst_idle++;
+    if (estimate.bound_ns < host->burst_bound_ns - host->burst_bound_ns / 8) {
+        host->burst_bound_ns = estimate.bound_ns;
+        host->burst_idle = 0;
+    }
+    bool enough = host->burst_idle >= RB_IDLE_PROBES && estimate.bound_ns <= RB_GOOD_BOUND_NS;
+    host->burst = enough ? 0 : host->burst - 1;
+    if (host->burst > 0)
+        rb_run_send_beat(run, host, now_ns);
+}
+
 static void on_beat_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                         const Rackbench__BeatAck *ack)
 {
@@ -110,8 +126,8 @@ static void on_beat_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                        ack->state == RACKBENCH__BEAT_ACK__STATE__loaded;
         rb_run_command(run, host, drained ? WANT_DRAINED : host->want);
     }
-    if (host->burst > 0 && ack->seq == host->beat && --host->burst > 0)
-        rb_run_send_beat(run, host, now_ns);
+    if (host->burst > 0 && ack->seq == host->beat)
+        go_on_probing(run, host, now_ns);
 }
 
 static void on_loaded(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,

@@ -27,7 +27,9 @@ typedef struct {
     uint64_t want_beat; /* Beats after this one know of the command */
     uint64_t heard_ns;
     uint64_t beat;                           /* seq of the last Beat */
-    uint32_t burst;                          /* probes of the burst still to come */
+    uint32_t burst;                          /* probes of the burst still to come, at most */
+    uint32_t burst_idle;                     /* of the last ones, how many told nothing new */
+    uint64_t burst_bound_ns;                 /* of the clock, when one last did */
     uint64_t next_row;                       /* the only one we accept */
     char why[sizeof(((rb_err_t *)0)->text)]; /* LOST, or not let in: the reason */
     bool takes_part;                         /* in the phase */

@@ -25,7 +25,7 @@ static void test_normal_course(void **state)
     assert_int_equal(f->agent_rows, 2);
     assert_int_equal(f->rows[RB_ROW_RUN], 1);
     assert_int_equal(f->rows[RB_ROW_HOST], 2);
-    assert_int_equal(f->rows[RB_ROW_CLOCK], 6); /* each after LOAD, at ARM, at the end */
+    assert_int_equal(f->rows[RB_ROW_CLOCK], 4);
     assert_int_equal(f->last[RB_ROW_PHASE_START].phase_start.nhosts, 2);
     assert_int_equal(f->last[RB_ROW_PHASE_END].phase_end.nlost, 0);
     assert_false(f->last[RB_ROW_PHASE_END].phase_end.truncated);
