@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include "agent/drives.h"
+#include "common/wall_clock.h"
+
+enum { EACH_BEAT = 16 }; /* so many apart are those that ask for the wall clock: 8 s */
 
 static char *cpu_model(void)
 {
@@ -39,6 +42,32 @@ static void add_drives(Rackbench__Inventory *inventory)
         Rackbench__Drive **slot = RB_PUSH(inventory->drives, inventory->n_drives);
         *slot = drive != NULL ? rb_drive_message(drive) : closed_drive(paths[i], &err);
     }
+}
+
+static void read_wall_clock(Rackbench__Inventory *inventory)
+{
+    rb_wall_clock_t wall;
+    if (inventory->wall_clock == NULL) {
+        inventory->wall_clock = rb_calloc(1, sizeof(*inventory->wall_clock));
+        rackbench__wall_clock__init(inventory->wall_clock);
+    }
+    rb_wall_clock_read(&wall);
+    inventory->wall_clock->ahead_ns = wall.ahead_ns;
+    inventory->wall_clock->synchronised = wall.synchronised;
+    inventory->wall_clock->maxerror_ns = wall.maxerror_ns;
+    inventory->wall_clock->has_tai_s = true;
+    inventory->wall_clock->tai_s = wall.tai_s;
+}
+
+const Rackbench__WallClock *rb_inventory_wall_clock(Rackbench__Inventory *inventory,
+                                                    const Rackbench__ToAgent *msg)
+{
+    bool hello = msg->body_case == RACKBENCH__TO_AGENT__BODY_HELLO;
+    bool beat = msg->body_case == RACKBENCH__TO_AGENT__BODY_BEAT && msg->beat->seq % EACH_BEAT == 1;
+    if (!hello && !beat)
+        return NULL;
+    read_wall_clock(inventory);
+    return inventory->wall_clock;
 }
 
 Rackbench__Inventory *rb_inventory_new(void)

@@ -4,6 +4,7 @@
 #include "common/local.h"
 #include "common/log.h"
 #include "common/units.h"
+#include "common/wall_clock.h"
 
 #include <getopt.h>
 #include <signal.h>
@@ -234,9 +235,12 @@ static int take_key(args_t *a)
 static int set_clock(const args_t *a)
 {
     rb_err_t err;
-    if (a->test_clock == NULL || rb_clock_set_test_text(a->test_clock, &err) == 0)
+    if (a->test_clock != NULL && rb_clock_set_test_text(a->test_clock, &err) != 0)
+        rb_err_wrap(&err, "--test-clock");
+    else if (rb_wall_clock_set_test(getenv("RACKBENCH_TEST_WALL"), &err) != 0)
+        rb_err_wrap(&err, "RACKBENCH_TEST_WALL");
+    else
         return -1;
-    rb_err_wrap(&err, "--test-clock");
     return bad(err.text);
 }
 

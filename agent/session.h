@@ -53,8 +53,9 @@ typedef enum {
 
 typedef struct {
     rb_session_event_kind_t kind;
-    uint64_t now_ns;  /* agent's clock */
-    uint64_t wall_ns; /* since 1970; MESSAGE only */
+    uint64_t now_ns;                        /* agent's clock */
+    uint64_t wall_ns;                       /* since 1970; MESSAGE only */
+    const Rackbench__WallClock *wall_clock; /* MESSAGE: to go with a BeatAck; NULL: not this time */
     const char *peer;
     const Rackbench__ToAgent *message;
     const Rackbench__Loaded *loaded;

@@ -82,6 +82,7 @@ void rb_session_answer_beat(rb_session_t *s, const rb_session_event_t *ev)
     ack.phase = s->phase;
     ack.has_last_row = true;
     ack.last_row = rb_outbox_last(&s->outbox);
+    ack.wall_clock = (Rackbench__WallClock *)(uintptr_t)ev->wall_clock;
     ANSWER(s, ev->peer, BEAT_ACK, beat_ack, &ack);
 }
 

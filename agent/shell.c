@@ -342,8 +342,11 @@ static void on_frame(shell_t *sh, const char *peer, const void *data, size_t siz
         return;
     }
     bool owned = rb_session_owned(sh->session);
-    step(sh, (rb_session_event_t){
-                 .kind = RB_SESSION_MESSAGE, .wall_ns = wall_ns, .peer = peer, .message = msg});
+    step(sh, (rb_session_event_t){.kind = RB_SESSION_MESSAGE,
+                                  .wall_ns = wall_ns,
+                                  .peer = peer,
+                                  .message = msg,
+                                  .wall_clock = rb_inventory_wall_clock(sh->inventory, msg)});
     if (owned != rb_session_owned(sh->session))
         rb_log_info("%s", owned ? "free again" : "taken by a coordinator");
 }

@@ -27,6 +27,18 @@ static void print_drives(const Rackbench__Inventory *inv)
         print_drive(inv->drives[i]);
 }
 
+static void print_wall_clock(const Rackbench__WallClock *wall)
+{
+    char error[RB_FMT_SIZE];
+    if (wall == NULL)
+        return;
+    if (wall->synchronised)
+        printf("    wall clock synchronised within %s, says its kernel\n",
+               rb_fmt_ns(error, sizeof(error), wall->maxerror_ns));
+    else
+        puts("    wall clock not synchronised: no second opinion on the clock");
+}
+
 static void print_host(const rb_task_t *task, uint32_t host)
 {
     const rb_run_host_opts_t *opts = &task->fleet->hosts[host - 1];
@@ -45,6 +57,7 @@ static void print_host(const rb_task_t *task, uint32_t host)
         printf("    clock %+.3f us to ours (+- %s), round trip %s\n", (double)clock.offset_ns / 1e3,
                rb_fmt_ns(bound, sizeof(bound), clock.bound_ns),
                rb_fmt_ns(rtt, sizeof(rtt), clock.rtt_ns));
+    print_wall_clock(inv->wall_clock);
     print_drives(inv);
 }
 

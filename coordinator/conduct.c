@@ -13,6 +13,7 @@
 
 #define LIVE_PERIOD_NS RB_NS_PER_S
 #define SYNC_PERIOD_NS RB_NS_PER_S
+#define WALL_PERIOD_NS (10 * RB_NS_PER_S)
 
 typedef struct {
     const rb_conduct_opts_t *opts;
@@ -20,7 +21,7 @@ typedef struct {
     rb_hub_t *hub;
     rb_run_t *run;
     rb_journal_t *journal; /* NULL: none */
-    uint64_t next_live_ns, next_sync_ns;
+    uint64_t next_live_ns, next_sync_ns, next_wall_ns;
     uint64_t watched; /* windows of a search's step that were looked at */
 } conduct_t;
 
@@ -53,6 +54,12 @@ static void step(conduct_t *c, rb_run_event_t ev)
     if (ev.now_ns == 0)
         ev.now_ns = rb_clock_now_ns();
     ev.wall_ns = rb_clock_wall_ns();
+    rb_wall_clock_t wall;
+    if (ev.now_ns >= c->next_wall_ns) {
+        c->next_wall_ns = ev.now_ns + WALL_PERIOD_NS;
+        rb_wall_clock_read(&wall);
+        ev.wall_clock = &wall;
+    }
     rb_run_step(c->run, &ev);
 }
 

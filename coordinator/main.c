@@ -1,3 +1,4 @@
+#include "common/wall_clock.h"
 #include "coordinator/cmd.h"
 
 typedef struct {
@@ -76,6 +77,10 @@ static int run_command(const command_t *command, int argc, char **argv, rb_err_t
 {
     rb_options_t options;
     int status = -1;
+    if (rb_wall_clock_set_test(getenv("RACKBENCH_TEST_WALL"), err) != 0) {
+        rb_err_wrap(err, "RACKBENCH_TEST_WALL");
+        return (int)err->code;
+    }
     if (rb_options_parse(&options, command->bit, argc, argv, err) != 0) {
         status = (int)err->code;
     } else if (options.help) {

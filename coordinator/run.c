@@ -267,6 +267,8 @@ void rb_run_step(rb_run_t *run, const rb_run_event_t *ev)
 {
     if (run->stage == RB_STAGE_DONE)
         return;
+    if (ev->wall_clock != NULL)
+        run->wall_clock = *ev->wall_clock;
     switch (ev->kind) {
     case RB_RUN_START:
         start(run, ev);

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "common/err.h"
+#include "common/wall_clock.h"
 #include "coordinator/analysis/latency_search.h"
 #include "coordinator/clocksync.h"
 #include "proto/wire.h"
@@ -82,8 +83,9 @@ typedef enum {
 
 typedef struct {
     rb_run_event_kind_t kind;
-    uint64_t now_ns;  /* coordinator's clock */
-    uint64_t wall_ns; /* since 1970 */
+    uint64_t now_ns;                   /* coordinator's clock */
+    uint64_t wall_ns;                  /* since 1970 */
+    const rb_wall_clock_t *wall_clock; /* ours, read just now; NULL: not this time */
     uint32_t host;
     const Rackbench__ToCoordinator *message;
     const void *row;

@@ -1,3 +1,4 @@
+#include "coordinator/opinion.h"
 #include "coordinator/run_priv.h"
 
 #include <time.h>
@@ -111,11 +112,42 @@ static void go_on_probing(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
         rb_run_send_beat(run, host, now_ns);
 }
 
+/* What do the wall clocks of both hosts say? Noted once, until they agree again. */
+static void ask_wall_clock(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                           const Rackbench__BeatAck *ack)
+{
+    const Rackbench__WallClock *theirs = ack->wall_clock;
+    rb_wall_clock_t wall = {theirs->ahead_ns, theirs->synchronised, theirs->maxerror_ns,
+                            theirs->tai_s};
+    rb_clock_estimate_t clock;
+    rb_opinion_t opinion;
+    char text[RB_MAX_TEXT];
+    if (!rb_opinion(&run->wall_clock, &wall, &opinion) ||
+        !rb_clocksync_estimate(&host->clock, now_ns, &clock))
+        return;
+    /* It was read while the probe was under way, not now. */
+    opinion.bound_ns += (now_ns - ack->t1_ns) * RB_CLOCK_MAX_DRIFT_PPB / 1000000000 + 1;
+    bool differs = rb_opinion_disagrees(&opinion, &clock);
+    if (differs && !host->clock_disagrees) {
+        snprintf(text, sizeof(text),
+                 "by messages its clock is %+.3f us from ours, +- %.3f us; by the wall clocks of "
+                 "both hosts %+.3f us, +- %.3f us: one of the two is wrong",
+                 (double)clock.offset_ns / 1e3, (double)clock.bound_ns / 1e3,
+                 (double)opinion.offset_ns / 1e3, (double)opinion.bound_ns / 1e3);
+        rb_run_note(run, host, now_ns, "clock_disagrees", text);
+    }
+    host->clock_disagrees = differs;
+}
+
 static void on_beat_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                         const Rackbench__BeatAck *ack)
 {
     rb_clocksync_add(&host->clock, ack->t1_ns, ack->t2_ns, now_ns);
     if (host->link != LINK_UP)
+        return;
+    if (ack->wall_clock != NULL)
+        ask_wall_clock(run, host, now_ns, ack);
+    if (run->stage == RB_STAGE_DONE) /* the journal refused the note */
         return;
     if (ack->state == RACKBENCH__BEAT_ACK__STATE__idle) {
         rb_run_lose(run, host, now_ns, "it was restarted");

@@ -38,6 +38,7 @@ typedef struct {
     int64_t lateness_ns; /* the earliest one against its due time */
     uint64_t done_bytes, total_bytes;
     rb_clocksync_t clock;
+    bool clock_disagrees;              /* the wall clocks say otherwise, and that was noted */
     Rackbench__Inventory *inventory;   /* owned, from Welcome */
     Rackbench__ToCoordinator *loaded;  /* owned, body loaded */
     Rackbench__ToCoordinator *cleaned; /* owned, body cleaned */
@@ -59,6 +60,7 @@ struct rb_run {
     rb_latency_search_t search;
     uint64_t t0_ns, te_ns;                      /* of the phase; te_ns 0: as the plan says */
     char reason[sizeof(((rb_err_t *)0)->text)]; /* of the verdict that set te_ns; "": none */
+    rb_wall_clock_t wall_clock;                 /* ours; not synchronised until it was read */
     bool journal_broken;
     uint32_t interrupts;
     size_t lost;

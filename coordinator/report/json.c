@@ -49,6 +49,11 @@ static void set_inventory(json_t *o, const Rackbench__Inventory *inventory)
     json_object_set_new(o, "cpus", rb_json_u64(inventory->cpus));
     json_object_set_new(o, "memory_bytes", rb_json_u64(inventory->memory_bytes));
     json_object_set_new(o, "agent_version", rb_json_text(inventory->agent_version));
+    if (inventory->wall_clock != NULL)
+        json_object_set_new(o, "wall_clock",
+                            json_pack("{s:b,s:o}", "synchronised",
+                                      inventory->wall_clock->synchronised, "maxerror_ns",
+                                      rb_json_u64(inventory->wall_clock->maxerror_ns)));
 }
 
 static json_t *labels_json(const rb_row_host_t *host)

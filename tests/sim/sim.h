@@ -79,11 +79,19 @@ typedef struct {
     uint32_t host;             /* from 1 */
 } sim_fault_t;
 
+/* A wall clock: real time but for off_ns, and what its kernel says of it. */
+typedef struct {
+    bool synchronised, lies; /* lies: it is further off than it says */
+    int64_t off_ns;
+    uint64_t maxerror_ns;
+} sim_wall_t;
+
 typedef struct {
     uint64_t base_ns[2], tail_ns; /* to the agent, to the coordinator */
     sim_clock_t clock;
     uint64_t appears_ns; /* the agent starts; UINT64_MAX: never */
     bool joins;
+    sim_wall_t wall;
     bool refuses, load_fails;
     int32_t prepare_fails, io_fails, stuck; /* in this phase; -1: in none */
 } sim_host_config_t;
@@ -100,6 +108,7 @@ typedef struct {
     Rackbench__Label on, *on_of[1];
     sim_host_config_t machines[SIM_MAX_HOSTS];
     sim_clock_t clock; /* of the coordinator */
+    sim_wall_t wall;   /* likewise; never lies */
     size_t nfaults;
     sim_fault_t faults[SIM_MAX_FAULTS];
     uint64_t journal_rows;   /* the journal takes no more than this */
@@ -270,7 +279,7 @@ typedef struct {
     sim_phase_t phases[SIM_MAX_STEPS];
     sim_told_t armed[SIM_MAX_HOSTS + 1], told[SIM_MAX_HOSTS + 1][SIM_TOLD];
     uint64_t ntold[SIM_MAX_HOSTS + 1];
-    bool run_end;
+    bool run_end, disagrees[SIM_MAX_HOSTS + 1];
     rb_run_outcome_t before; /* the last step */
     rb_stage_t stage_before;
 } sim_coordinator_t;
@@ -326,8 +335,9 @@ bool sim_is_search(const sim_t *sim, uint32_t plan_phase);
 void sim_check_io(sim_agent_t *agent);                         /* I1, whenever an engine works */
 void sim_check_io_start(sim_agent_t *agent);                   /* I2 */
 void sim_check_arm(sim_t *sim, uint32_t host, uint32_t phase); /* I2 */
-void sim_check_row(sim_t *sim, uint32_t host, const void *row, size_t size);        /* I3 */
-void sim_check_clock(sim_t *sim, const rb_row_clock_t *clock);                      /* I5 */
+void sim_check_row(sim_t *sim, uint32_t host, const void *row, size_t size); /* I3 */
+void sim_check_clock(sim_t *sim, const rb_row_clock_t *clock);               /* I5 */
+void sim_check_opinion(sim_t *sim, uint32_t host); /* I5: it was noted that its clock disagrees */
 void sim_check_border(const sim_agent_t *agent, uint64_t at_ns, uint64_t local_ns); /* I5 */
 void sim_check_told(const sim_agent_t *agent, uint64_t at_ns);                      /* I5 */
 void sim_check_step(sim_t *sim, const rb_run_event_t *event);                       /* I7 */

@@ -147,15 +147,31 @@ static void forget_rows(sim_agent_t *a)
     a->nmade = 0;
 }
 
+/* As agent/inventory.c: with some Beats. */
+static const Rackbench__WallClock *
+read_wall_clock(const sim_agent_t *a, const Rackbench__ToAgent *msg, Rackbench__WallClock *wall)
+{
+    const sim_wall_t *w = &a->sim->config.machines[a->host - 1].wall;
+    if (msg->body_case != RACKBENCH__TO_AGENT__BODY_BEAT || msg->beat->seq % 16 != 1)
+        return NULL;
+    rackbench__wall_clock__init(wall);
+    wall->ahead_ns = (int64_t)(a->sim->now_ns - sim_agent_now_ns(a)) + w->off_ns;
+    wall->synchronised = w->synchronised;
+    wall->maxerror_ns = w->maxerror_ns;
+    return wall;
+}
+
 static void on_message(sim_agent_t *a, const Rackbench__ToAgent *msg)
 {
+    Rackbench__WallClock wall;
     uint32_t busy = a->busy;
     bool hello = msg->body_case == RACKBENCH__TO_AGENT__BODY_HELLO;
     sim_log(a->sim, "h%u hears %s", a->host, sim_to_agent_name(msg));
     sim_agent_step(a, (rb_session_event_t){.kind = RB_SESSION_MESSAGE,
                                            .wall_ns = a->sim->config.run.started_wall_ns,
                                            .peer = SIM_PEER,
-                                           .message = msg});
+                                           .message = msg,
+                                           .wall_clock = read_wall_clock(a, msg, &wall)});
     if (hello && busy == a->busy && !a->ours) {
         a->ours = true;
         forget_rows(a);

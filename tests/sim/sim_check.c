@@ -127,6 +127,26 @@ static void check_starts(sim_t *sim, uint32_t phase)
     }
 }
 
+void sim_check_opinion(sim_t *sim, uint32_t host)
+{
+    const sim_wall_t *wall = &sim->config.machines[host - 1].wall;
+    sim->coordinator.disagrees[host] = true;
+    if (!sim->config.wall.synchronised || !wall->synchronised || !wall->lies)
+        sim_violate(sim, 5, "h%u is said to have a clock that disagrees, and it does not", host);
+}
+
+/* Who got so far that a phase began has told its wall clock. */
+static void check_liars(sim_t *sim, uint32_t phase)
+{
+    const sim_coordinator_t *c = &sim->coordinator;
+    for (uint32_t host = 1; host <= sim->config.run.nhosts; host++) {
+        const sim_wall_t *wall = &sim->config.machines[host - 1].wall;
+        if (sim->config.wall.synchronised && wall->synchronised && wall->lies &&
+            c->phases[phase].takes_part[host] && sim->config.nfaults == 0 && !c->disagrees[host])
+            sim_violate(sim, 5, "h%u has a clock that disagrees, and nobody says so", host);
+    }
+}
+
 /* How far off what was told last may be at an instant: in between two of them it lies on the line,
  * beyond it the drift may be wrong. */
 static uint64_t border_bound_ns(const sim_agent_t *a, uint64_t at_ns)
@@ -302,6 +322,7 @@ void sim_check_done(sim_t *sim)
         sim_violate(sim, 7, "the journal has no RUN_END");
     for (uint32_t phase = 0; phase < c->nsteps; phase++) {
         check_starts(sim, phase);
+        check_liars(sim, phase);
         if (c->phases[phase].ended && !c->journal_failed)
             check_rows_complete(sim, phase);
     }

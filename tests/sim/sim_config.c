@@ -211,6 +211,27 @@ static uint64_t longest_ns(const sim_config_t *c)
     return ns + c->nfaults * (lease_ns + SIM_MAX_AWAY_NS + 3 * RB_BEAT_NS);
 }
 
+static sim_wall_t any_wall(rb_rng_t *rng, bool may_lie)
+{
+    sim_wall_t wall = {.synchronised = sim_chance(rng, 60), .lies = may_lie && sim_chance(rng, 15)};
+    wall.maxerror_ns = sim_any_scale(rng, RB_NS_PER_US, RB_NS_PER_S);
+    wall.off_ns = (int64_t)rb_rng_below(rng, wall.maxerror_ns);
+    if (wall.lies || !wall.synchronised)
+        wall.off_ns = (int64_t)sim_any_scale(rng, 10 * RB_NS_PER_S, 4ull * 3600 * RB_NS_PER_S);
+    wall.off_ns *= sim_chance(rng, 50) ? 1 : -1;
+    return wall;
+}
+
+/* By a generator of their own: what else a seed chooses does not depend on them. */
+static void init_walls(sim_config_t *c, uint64_t seed)
+{
+    rb_rng_t rng;
+    rb_rng_seed(&rng, seed, 4, 0);
+    c->wall = any_wall(&rng, false);
+    for (size_t i = 0; i < c->run.nhosts; i++)
+        c->machines[i].wall = any_wall(&rng, true);
+}
+
 void sim_config_init(sim_config_t *config, uint64_t seed)
 {
     rb_rng_t rng, searches;
@@ -231,6 +252,7 @@ void sim_config_init(sim_config_t *config, uint64_t seed)
     init_searches(&searches, c);
     c->run.plan = c->run.goal == RB_RUN_INVENTORY ? NULL : &c->plan;
     c->clock = any_clock(&rng);
+    init_walls(c, seed);
     if (faulty)
         init_faults(&rng, c);
     c->longest_run_ns = longest_ns(c);

@@ -118,6 +118,8 @@ static void read_phase_end(sim_coordinator_t *c, const rb_row_phase_end_t *end)
 static void read_note(sim_t *sim, const rb_row_note_t *note)
 {
     sim_log(sim, "run notes of h%u: %s: %s", note->host, note->kind, note->text);
+    if (strcmp(note->kind, "clock_disagrees") == 0)
+        sim_check_opinion(sim, note->host);
     if (strcmp(note->kind, "host_lost") != 0)
         return;
     sim->coordinator.lost[note->host] = true;
@@ -201,6 +203,9 @@ void sim_coordinator_step(sim_t *sim, rb_run_event_t event)
     sim_coordinator_t *c = &sim->coordinator;
     event.now_ns = sim_coordinator_now_ns(sim);
     event.wall_ns = sim->config.run.started_wall_ns;
+    rb_wall_clock_t wall = {(int64_t)(sim->now_ns - event.now_ns) + sim->config.wall.off_ns,
+                            sim->config.wall.synchronised, sim->config.wall.maxerror_ns, 0};
+    event.wall_clock = &wall;
     c->stage_before = stage_of(sim);
     sim_cover_run(sim, c->stage_before, &event);
     c->before = *rb_run_outcome(c->run);

@@ -161,6 +161,37 @@ static void borders_follow_the_common_clock(void **state)
     assert_null(rb_windows_peek(&worker->windows));
 }
 
+static bool may_take_precedence(void)
+{
+    struct sched_param lowest = {1}, none = {0};
+    if (sched_setscheduler(0, SCHED_FIFO, &lowest) != 0)
+        return false;
+    sched_setscheduler(0, SCHED_OTHER, &none);
+    return true;
+}
+
+static void precedence_ends_with_the_first_submission(void **state)
+{
+    (void)state;
+    bool may = may_take_precedence();
+    job.runtime_ns = 20 * RB_NS_PER_MS;
+    prepare(RB_NS_PER_S);
+    rb_worker_loop(worker);
+    assert_int_equal(device.first_policy, may ? SCHED_FIFO : SCHED_OTHER);
+    assert_int_equal(device.last_policy, SCHED_OTHER);
+    assert_int_equal(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
+}
+
+static void precedence_ends_with_a_stop_before_t0(void **state)
+{
+    (void)state;
+    prepare(RB_NS_PER_S);
+    rb_crew_stop(&crew, 1);
+    rb_worker_loop(worker);
+    assert_int_equal(device.sent, 0);
+    assert_int_equal(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
+}
+
 /* After 1 s the worker hears that its clock gained 100 ms: the border that is next comes later by
  * that, and so does the end. */
 static void borders_follow_what_is_told(void **state)
@@ -246,6 +277,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_stayed_behind_is_not_lost, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_instant_device_is_filled_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(borders_follow_the_common_clock, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(precedence_ends_with_the_first_submission, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(precedence_ends_with_a_stop_before_t0, set_up, tear_down),
         cmocka_unit_test_setup_teardown(borders_follow_what_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_end_that_has_passed_is_now, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_stop_is_not_undone_by_what_is_told, set_up, tear_down),

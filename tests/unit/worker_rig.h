@@ -4,6 +4,7 @@
 #pragma once
 
 #include <errno.h>
+#include <sched.h>
 
 #include "agent/worker.h"
 #include "common/clock.h"
@@ -27,6 +28,7 @@ typedef struct {
     uint64_t next_bytes, out_of_order; /* where a sequential job goes on; how often it did not */
     int broken;
     bool cancelled;
+    int first_policy, last_policy; /* the scheduler's, of the thread that submits */
 } device_t;
 
 static device_t device;
@@ -63,6 +65,9 @@ static inline int device_submit(void *self)
 {
     device_t *d = self;
     uint64_t now_ns = rb_clock_now_ns();
+    d->last_policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    if (d->sent == 0)
+        d->first_policy = d->last_policy;
     if (d->broken != 0)
         return d->broken;
     while (d->nqueued > d->leave_behind) {
