@@ -247,6 +247,7 @@ static int prepare(conduct_t *c, rb_err_t *err)
     c->run_opts.nhosts = fleet->list->nitems;
     c->run_opts.hosts = fleet->hosts;
     c->run = rb_run_new(&c->run_opts, &sink);
+    c->next_sync_ns = rb_clock_now_ns() + SYNC_PERIOD_NS; /* not while agents connect */
     return 0;
 }
 

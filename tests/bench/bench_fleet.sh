@@ -24,15 +24,15 @@ phases:
       - {name: j, target: s, rw: randread, bs: 4KiB, iodepth: 1, rate_iops: 10}
 PLAN
 
-# run NUMBER: appends "WALL_MS CPU_MS_PER_AGENT SKEW_NS WORST_OFFSET_NS MEDIAN_OFFSET_NS WORST_BOUND_NS".
+# run NUMBER: appends a line of figures, as they are named below, to $TMP/runs.
 run()
 {
     local directory=$TMP/run.$1 TIMEFORMAT='%R %U %S' wall user sys
-    { time coordinate "$net" run "$TMP/plan.yaml" --hosts "$hosts" --insecure --quiet \
+    { time netns_exec "$net" 1 rackbench run "$TMP/plan.yaml" --hosts "$hosts" --insecure --quiet \
         --output "$directory" >"$TMP/run.out" 2>"$TMP/run.err" || fail "$(cat "$TMP/run.err")"; } \
         2>"$TMP/time"
     read -r wall user sys <"$TMP/time"
-    check_json "$directory/result.json" ".phases[0].cluster.read.ops == 10 * $agents" >&2
+    check_json "$directory/result.json" ".phases[0].cluster.read.ops == 10 * $agents" >/dev/null
     [ "$1" = 0 ] || jq -r --argjson w "$wall" --argjson u "$user" --argjson s "$sys" \
         --argjson n "$agents" '[.hosts[].clock.offset_ns | fabs] as $off |
         "\($w * 1000) \(($u + $s) * 1000 / $n) \(.phases[0].start.skew_ns) \($off | max) " +
@@ -46,15 +46,22 @@ for ((i = 1; i <= agents; i++)); do
     hosts+="${hosts:+,}127.0.0.1:$((8000 + i))"
 done
 sleep 2
-# The agents' namespace is the coordinator's: they listen on its loopback.
-coordinate()
-{
-    local net=$1
-    shift
-    netns_exec "$net" 1 rackbench "$@"
-}
 run 0 # lays out; not counted
 for ((r = 1; r <= runs; r++)); do
     run "$r"
 done
-sort -g "$TMP/runs"
+
+# line NAME COLUMN SCALE UNIT: median and largest of a column.
+line()
+{
+    awk -v c="$2" '{print $c}' "$TMP/runs" | sort -g | awk -v name="$1" -v scale="$3" -v unit="$4" '
+        {v[NR] = $1 / scale}
+        END {printf "%-32s %10.3f %10.3f %s\n", name, v[int((NR + 1) / 2)], v[NR], unit}'
+}
+printf '%-32s %10s %10s   (%d runs, %d agents)\n' "" median max "$runs" "$agents"
+line "wall of a run of 1 s" 1 1 ms
+line "coordinator's CPU per agent" 2 1 ms
+line "start skew" 3 1000 us
+line "worst clock error" 4 1000 us
+line "median clock error" 5 1000 us
+line "worst clock bound" 6 1000 us

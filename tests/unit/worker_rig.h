@@ -65,7 +65,7 @@ static inline int device_submit(void *self)
 {
     device_t *d = self;
     uint64_t now_ns = rb_clock_now_ns();
-    d->last_policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+    d->last_policy = sched_getscheduler(0);
     if (d->sent == 0)
         d->first_policy = d->last_policy;
     if (d->broken != 0)
