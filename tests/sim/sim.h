@@ -94,6 +94,7 @@ typedef struct {
     sim_wall_t wall;
     bool refuses, load_fails;
     int32_t prepare_fails, io_fails, stuck; /* in this phase; -1: in none */
+    uint64_t failed_lost_ns; /* so long the link breaks under its first Failed; 0: it does not */
 } sim_host_config_t;
 
 typedef struct {
@@ -219,7 +220,7 @@ typedef struct {
     sim_deed_t deeds[SIM_MAX_STEPS];
     uint64_t tick_ns, tick_epoch;
     uint64_t answer_epoch;
-    bool cleaning;
+    bool cleaning, failed_lost;
     uint64_t lease_end_ns; /* agent's clock: last word of the owner + lease */
     size_t nmade;
     rb_bytes_t *made; /* rows, as made */

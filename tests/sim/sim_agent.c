@@ -7,6 +7,16 @@ uint64_t sim_agent_now_ns(const sim_agent_t *agent)
 
 /* ---- the sink ---- */
 
+/* The link breaks under what was just said. */
+static void lose_failed(sim_agent_t *a)
+{
+    uint64_t length_ns = a->sim->config.machines[a->host - 1].failed_lost_ns;
+    if (length_ns == 0 || a->failed_lost || !a->sim->links[a->host].up)
+        return;
+    a->failed_lost = true;
+    sim_break(a->sim, a->host, length_ns);
+}
+
 static void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinator *msg)
 {
     sim_agent_t *a = ctx;
@@ -16,6 +26,8 @@ static void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinato
     a->answers++;
     if (peer == NULL || strcmp(peer, SIM_PEER) == 0)
         sim_send(a->sim, SIM_TO_COORDINATOR, a->host, rb_wire_pack_to_coordinator(msg));
+    if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_FAILED)
+        lose_failed(a);
 }
 
 static void sink_send_row(void *ctx, const char *peer, const void *row, size_t size)

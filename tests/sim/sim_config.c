@@ -146,6 +146,16 @@ static void init_plan(rb_rng_t *rng, sim_config_t *c)
     plan->interval_ns = sim_between(rng, 100 * RB_NS_PER_MS, RB_NS_PER_S);
 }
 
+/* Few breaks fall just there. By a generator of their own, as the wall clocks. */
+static void init_losses(sim_config_t *c, uint64_t seed)
+{
+    rb_rng_t rng;
+    rb_rng_seed(&rng, seed, 5, 0);
+    for (size_t i = 0; i < c->run.nhosts; i++)
+        if (sim_chance(&rng, 30))
+            c->machines[i].failed_lost_ns = sim_any_scale(&rng, 10 * RB_NS_PER_MS, RB_NS_PER_S / 2);
+}
+
 /* How long the plan itself takes, roughly: faults happen within. */
 static uint64_t planned_ns(const sim_config_t *c)
 {
@@ -205,9 +215,12 @@ static uint64_t longest_ns(const sim_config_t *c)
         ns += steps_of(c, i) *
               (SIM_MAX_PREPARE_NS + burst_ns + 3 * RB_NS_PER_S + c->jobs[i].ramp_time_ns +
                SIM_MAX_LENGTH_NS + SIM_MAX_DRAIN_NS + 4 * RB_BEAT_NS);
-    for (size_t i = 0; i < c->run.nhosts; i++)
+    for (size_t i = 0; i < c->run.nhosts; i++) {
         if (c->machines[i].stuck >= 0)
             ns += RB_DRAIN_LIMIT_NS + RB_BEAT_NS;
+        if (c->machines[i].failed_lost_ns != 0)
+            ns += c->machines[i].failed_lost_ns + 3 * RB_BEAT_NS;
+    }
     return ns + c->nfaults * (lease_ns + SIM_MAX_AWAY_NS + 3 * RB_BEAT_NS);
 }
 
@@ -253,7 +266,9 @@ void sim_config_init(sim_config_t *config, uint64_t seed)
     c->run.plan = c->run.goal == RB_RUN_INVENTORY ? NULL : &c->plan;
     c->clock = any_clock(&rng);
     init_walls(c, seed);
-    if (faulty)
+    if (faulty) {
         init_faults(&rng, c);
+        init_losses(c, seed);
+    }
     c->longest_run_ns = longest_ns(c);
 }

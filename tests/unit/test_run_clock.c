@@ -44,11 +44,61 @@ static void test_clocks_are_journaled_now_and_then(void **state)
     assert_int_equal(f->rows[RB_ROW_CLOCK], 8);
 }
 
+/* h1 answers its first Beat, and its wall clock lies an hour from what messages tell. */
+static void disagree(fixture_t *f)
+{
+    rb_wall_clock_t ours = {0, true, RB_NS_PER_MS, 0};
+    Rackbench__WallClock theirs = RACKBENCH__WALL_CLOCK__INIT;
+    theirs.ahead_ns = 3600 * (int64_t)RB_NS_PER_S;
+    theirs.synchronised = true;
+    theirs.maxerror_ns = RB_NS_PER_MS;
+    uint64_t seq = f->beats[1];
+    f->beats[1] = 0;
+    step(f, (rb_run_event_t){.kind = RB_RUN_TICK, .wall_clock = &ours});
+    SAY(f, 1, BEAT_ACK, beat_ack, BeatAck, .seq = seq, .t1_ns = f->sent_ns[1], .t2_ns = f->now_ns,
+        .state = RACKBENCH__BEAT_ACK__STATE__owned, .wall_clock = &theirs);
+}
+
+static void reach_probe(fixture_t *f)
+{
+    start(f);
+    welcome(f, 1);
+    welcome(f, 2);
+    expect(f, "Hello1 Hello2 ");
+}
+
+static void test_a_wall_clock_that_disagrees_is_noted(void **state)
+{
+    (void)state;
+    RB_AUTO(fixture_destroy) fixture_t *f = fixture_new();
+    reach_probe(f);
+    disagree(f);
+    assert_int_equal(f->rows[RB_ROW_NOTE], 1);
+    assert_string_equal(f->last[RB_ROW_NOTE].note.kind, "clock_disagrees");
+    assert_true(f->beats[1] != 0); /* probing goes on */
+    disagree(f);
+    assert_int_equal(f->rows[RB_ROW_NOTE], 1); /* it was said */
+}
+
+static void test_a_note_that_the_journal_refuses_is_the_end(void **state)
+{
+    (void)state;
+    RB_AUTO(fixture_destroy) fixture_t *f = fixture_new();
+    reach_probe(f);
+    f->rows_left = 0;
+    disagree(f);
+    expect_end(f, "failed", RB_ERR_IO, "no space left");
+    expect(f, "Bye1 Bye2 ");
+    assert_int_equal(f->beats[1], 0); /* nobody is asked anything after Bye */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_clock_is_told_while_a_phase_runs),
         cmocka_unit_test(test_clocks_are_journaled_now_and_then),
+        cmocka_unit_test(test_a_wall_clock_that_disagrees_is_noted),
+        cmocka_unit_test(test_a_note_that_the_journal_refuses_is_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
