@@ -132,7 +132,7 @@ test_insecure()
 {
     expect_exit 2 coordinate "$net" run "$TMP/plan.yaml" --hosts "10.77.0.[1-4]" \
         --output "$TMP/refused"
-    expect_match "rackbench: refusing to talk .* --insecure" "$OUTPUT"
+    expect_match "rackbench: host 10.77.0.1: refusing to talk .* --insecure" "$OUTPUT"
     check "nothing was laid out for it" [ ! -e "$TMP/refused/journal.rbj" ]
     expect_exit 2 netns_exec "$net" 1 rackbench-agent --listen tcp://10.77.0.1:7499
     expect_match "refusing to talk beyond this machine .*--insecure" "$OUTPUT"
