@@ -58,23 +58,11 @@ static void sink_send_row(void *ctx, const char *peer, const void *row, size_t s
     send_frame(ctx, peer, rb_wire_pack_row(row, size));
 }
 
-static void keep_jobs_here(Rackbench__Phase *phase, size_t nlabels, Rackbench__Label *const *labels)
-{
-    size_t kept = 0;
-    for (size_t k = 0; k < phase->n_jobs; k++) {
-        if (rb_job_on_host(phase->jobs[k], nlabels, labels))
-            phase->jobs[kept++] = phase->jobs[k];
-        else
-            rackbench__job__free_unpacked(phase->jobs[k], NULL);
-    }
-    phase->n_jobs = kept;
-}
-
 static Rackbench__Plan *plan_for(const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     Rackbench__Plan *here = rb_plan_copy(plan);
     for (size_t i = 0; i < here->n_phases; i++)
-        keep_jobs_here(here->phases[i], hello->n_labels, hello->labels);
+        rb_phase_keep_on_host(here->phases[i], hello->n_labels, hello->labels);
     return here;
 }
 
@@ -108,7 +96,7 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
     }
     for (size_t i = 0; i < p->n_jobs && i < RB_MAX_JOBS; i++)
         here[i] = rb_job_on_host(p->jobs[i], sh->nlabels, sh->labels);
-    keep_jobs_here(here_only, sh->nlabels, sh->labels);
+    rb_phase_keep_on_host(here_only, sh->nlabels, sh->labels);
     if (rb_targets_phase(sh->targets, here_only, &subjects, &n, err) != 0)
         return NULL;
     rb_engine_opts_t opts = {.plan = sh->plan,

@@ -25,6 +25,18 @@ bool rb_phase_on_host(const Rackbench__Phase *phase, size_t nlabels,
     return false;
 }
 
+void rb_phase_keep_on_host(Rackbench__Phase *phase, size_t nlabels, Rackbench__Label *const *labels)
+{
+    size_t kept = 0;
+    for (size_t k = 0; k < phase->n_jobs; k++) {
+        if (rb_job_on_host(phase->jobs[k], nlabels, labels))
+            phase->jobs[kept++] = phase->jobs[k];
+        else
+            rackbench__job__free_unpacked(phase->jobs[k], NULL);
+    }
+    phase->n_jobs = kept;
+}
+
 uint64_t rb_phase_ramp_ns(const Rackbench__Phase *phase)
 {
     return phase->n_jobs > 0 ? phase->jobs[0]->ramp_time_ns : 0;

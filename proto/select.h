@@ -11,6 +11,9 @@
 bool rb_job_on_host(const Rackbench__Job *job, size_t nlabels, Rackbench__Label *const *labels);
 bool rb_phase_on_host(const Rackbench__Phase *phase, size_t nlabels,
                       Rackbench__Label *const *labels);
+/* Takes out of a phase what does not run there. */
+void rb_phase_keep_on_host(Rackbench__Phase *phase, size_t nlabels,
+                           Rackbench__Label *const *labels);
 
 /* Length of a resolved phase [ns]: ramp_time, and runtime (0: bound by bytes or operations). Its
  * jobs agree. */
