@@ -17,6 +17,16 @@ int rb_link_key(const char *path, rb_key_pair_t *ret, rb_err_t *err)
     return 0;
 }
 
+void rb_link_tell(rb_socket_t *link, const char **told)
+{
+    const char *url, *why;
+    while (rb_socket_refused(link, &url, &why)) {
+        if (why != *told)
+            rb_log_warn("%s: %s", url, why);
+        *told = why;
+    }
+}
+
 rb_socket_t *rb_link_open(const rb_link_opts_t *opts, rb_err_t *err)
 {
     rb_socket_opts_t o = {.name = opts->join != NULL ? opts->name : NULL,

@@ -22,5 +22,9 @@ typedef struct {
 /* The agent's own key, made if it is not there. RB_ERR_INPUT, RB_ERR_UNSAFE (keys.h). */
 int rb_link_key(const char *path, rb_key_pair_t *ret, rb_err_t *err);
 
+/* Logs why the coordinator that we dial does not let us in: once, and again when it changes.
+ * Call it after each wait. *told: NULL at first. */
+void rb_link_tell(rb_socket_t *link, const char **told);
+
 /* RB_ERR_NET when the address cannot be bound ("... already in use") or is no URL of ZeroMQ. */
 rb_socket_t *rb_link_open(const rb_link_opts_t *opts, rb_err_t *err);

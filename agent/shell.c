@@ -13,6 +13,7 @@ enum { MAX_WAIT_MS = 1000, ENGINE_WAIT_MS = 100 };
 typedef struct {
     const rb_shell_opts_t *opts;
     rb_socket_t *link;
+    const char *told_why; /* why the coordinator does not let us in, as last told */
     rb_session_t *session;
     Rackbench__Inventory *inventory;
     const Rackbench__Plan *plan; /* borrowed from the session until release */
@@ -366,6 +367,7 @@ static void serve(shell_t *sh)
     while (!ready[0]) {
         int fds[2] = {sh->opts->signal_fd, sh->engine != NULL ? rb_engine_fd(sh->engine) : -1};
         rb_socket_wait(sh->link, wait_ms(sh), fds, RB_LEN(fds), ready);
+        rb_link_tell(sh->link, &sh->told_why);
         receive_all(sh);
         deliver(sh);
         step(sh, (rb_session_event_t){.kind = RB_SESSION_TICK});

@@ -156,7 +156,8 @@ static int no_key(const rb_hostlist_item_t *item, rb_err_t *err)
         err, RB_ERR_UNSAFE,
         "host %s: refusing to talk beyond this machine without a key: anyone on the way could read "
         "or change what is sent. `rackbench-agent --show-key` there prints it; put it as '%s KEY' "
-        "into known_hosts (man rackbench), or as key: into hosts.yaml. If this network is yours "
+        "into ~/.config/rackbench/known_hosts, or as key: into hosts.yaml. If this network is "
+        "yours "
         "alone, say --insecure",
         item->name, item->name);
 }

@@ -145,6 +145,9 @@ int rb_key_list_load(rb_key_list_t *list, const char *path, rb_err_t *err)
 {
     RB_AUTO(close_file) FILE *in = fopen(path, "re");
     char line[MAX_LINE];
+    if (in == NULL && errno == ENOENT)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "'%s' is neither a key (64 hexadecimal digits) nor a file of keys", path);
     if (in == NULL)
         return rb_err_errno(err, errno, "keys %s", path);
     for (uint32_t number = 1; fgets(line, sizeof(line), in) != NULL; number++)

@@ -256,11 +256,12 @@ static void look_after(rb_socket_t *s)
 
 void rb_socket_wait(rb_socket_t *s, int timeout_ms, const int *fds, size_t nfds, bool *ret_ready)
 {
-    zmq_pollitem_t items[OWN + MAX_FDS] = {{s->socket, 0, ZMQ_POLLIN, 0},
-                                           {s->monitor, 0, ZMQ_POLLIN, 0}};
+    zmq_pollitem_t items[OWN + MAX_FDS] = {{s->socket, 0, ZMQ_POLLIN, 0}};
     size_t index[MAX_FDS];
-    int n = 2;
+    int n = 1;
     RB_ASSERT(nfds <= MAX_FDS);
+    if (s->binds) /* else nobody reads it here: it would end every wait at once */
+        items[n++] = (zmq_pollitem_t){s->monitor, 0, ZMQ_POLLIN, 0};
     if (s->asker != NULL)
         items[n++] = (zmq_pollitem_t){s->asker, 0, ZMQ_POLLIN, 0};
     for (size_t i = 0; i < nfds; i++) {
