@@ -40,6 +40,9 @@ typedef enum {
 typedef enum { RB_OP_READ, RB_OP_WRITE, RB_OP_TRIM, RB_OP_SYNC, RB_OP_COUNT } rb_op_t;
 extern const char *const rb_op_names[RB_OP_COUNT]; /* "read", "write", "trim", "sync" */
 
+/* Windows that are merged into one row, where the coordinator asks for it, at most. */
+enum { RB_MAX_SPAN = 4096 };
+
 /* Where in a phase an operation completed. Only MAIN counts (measurement.md 1). */
 typedef enum {
     RB_PART_SETUP,
