@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -73,6 +74,7 @@ static int create_file(const char *path, rb_err_t *err)
                           path);
     if (fd < 0)
         return rb_err_errno(err, errno, "journal %s", path);
+    flock(fd, LOCK_EX | LOCK_NB); /* nobody else has it: the file is new. Gone with the process */
     return fd;
 }
 
@@ -132,40 +134,76 @@ int rb_journal_sync(rb_journal_t *j, rb_err_t *err)
 
 /* ---------------------------------------------------------------- reading */
 
-typedef struct {
+bool rb_journal_held(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return held;
+}
+
+struct rb_journal_reader {
     FILE *file;
-    uint64_t left; /* bytes of the file that were not read yet */
+    char *path;
+    uint64_t left; /* bytes of the file that were not read yet, when its size was last asked for */
     uint8_t header[HEADER_BYTES];
     uint8_t *data;
     size_t size, room;
-} reader_t;
+    rb_journal_info_t info;
+};
 
-static void reader_close(reader_t *r)
+rb_journal_reader_t *rb_journal_open(const char *path, rb_err_t *err)
 {
-    if (r->file != NULL)
-        fclose(r->file);
-    free(r->data);
+    RB_AUTO(rb_journal_close) rb_journal_reader_t *r = rb_calloc(1, sizeof(*r));
+    struct stat st;
+    char magic[MAGIC_BYTES];
+    r->path = rb_strdup(path);
+    r->info.end_bytes = MAGIC_BYTES;
+    r->file = fopen(path, "rbe");
+    if (r->file == NULL || fstat(fileno(r->file), &st) != 0) {
+        rb_err_errno(err, errno, "journal %s", path);
+        return NULL;
+    }
+    if (!S_ISREG(st.st_mode) || fread(magic, MAGIC_BYTES, 1, r->file) != 1 ||
+        memcmp(magic, MAGIC, MAGIC_BYTES) != 0) {
+        rb_err_set(err, RB_ERR_INPUT,
+                   "journal %s: expected the journal.rbj of a run, this is another file", path);
+        return NULL;
+    }
+    return RB_MOVE(r);
 }
 
-static int reader_open(reader_t *r, const char *path, rb_err_t *err)
+void rb_journal_close(rb_journal_reader_t **reader)
 {
-    r->file = fopen(path, "rbe");
+    rb_journal_reader_t *r = *reader;
+    if (r == NULL)
+        return;
+    if (r->file != NULL)
+        fclose(r->file);
+    free(r->path);
+    free(r->data);
+    free(r);
+    *reader = NULL;
+}
+
+/* Behind the last whole record, with what was written since: one that was torn may be whole now. */
+static int look_again(rb_journal_reader_t *r, rb_err_t *err)
+{
     struct stat st;
-    if (r->file == NULL || fstat(fileno(r->file), &st) != 0)
-        return rb_err_errno(err, errno, "journal %s", path);
-    char magic[MAGIC_BYTES];
-    if (!S_ISREG(st.st_mode) || fread(magic, MAGIC_BYTES, 1, r->file) != 1 ||
-        memcmp(magic, MAGIC, MAGIC_BYTES) != 0)
-        return rb_err_set(err, RB_ERR_INPUT,
-                          "journal %s: expected the journal.rbj of a run, this is another file",
-                          path);
-    r->left = st.st_size < MAGIC_BYTES ? 0 : (uint64_t)st.st_size - MAGIC_BYTES;
+    clearerr(r->file);
+    fflush(r->file); /* a seek alone would keep what was read ahead, and may have changed since */
+    if (fstat(fileno(r->file), &st) != 0 ||
+        fseeko(r->file, (off_t)r->info.end_bytes, SEEK_SET) != 0)
+        return io_failed(r->path, errno, err);
+    uint64_t size = (uint64_t)st.st_size;
+    r->left = size < r->info.end_bytes ? 0 : size - r->info.end_bytes;
     return 0;
 }
 
 typedef enum { WHOLE, BAD_CRC, CUT_OFF } record_state_t;
 
-static bool read_bytes(reader_t *r, void *into, size_t size)
+static bool read_bytes(rb_journal_reader_t *r, void *into, size_t size)
 {
     if (size > r->left || (size > 0 && fread(into, size, 1, r->file) != 1))
         return false;
@@ -174,7 +212,7 @@ static bool read_bytes(reader_t *r, void *into, size_t size)
 }
 
 /* The length is believed only as far as the file has bytes. */
-static record_state_t read_record(reader_t *r)
+static record_state_t read_record(rb_journal_reader_t *r)
 {
     if (!read_bytes(r, r->header, sizeof(r->header)))
         return CUT_OFF;
@@ -190,11 +228,11 @@ static record_state_t read_record(reader_t *r)
     return record_crc(r->header, r->data, r->size) == get_le32(r->header + 8) ? WHOLE : BAD_CRC;
 }
 
-static int read_records(reader_t *r, rb_journal_record_fn *record, void *ctx,
-                        rb_journal_info_t *info, rb_err_t *err)
+static int read_records(rb_journal_reader_t *r, rb_journal_record_fn *record, void *ctx,
+                        rb_err_t *err)
 {
-    uint64_t total = MAGIC_BYTES + r->left;
-    *info = (rb_journal_info_t){.end_bytes = MAGIC_BYTES};
+    rb_journal_info_t *info = &r->info;
+    uint64_t total = info->end_bytes + r->left;
     record_state_t state = WHOLE;
     while (r->left > 0 && (state = read_record(r)) == WHOLE) {
         if (record(ctx, get_le32(r->header + 4), r->data, r->size, err) != 0)
@@ -204,22 +242,26 @@ static int read_records(reader_t *r, rb_journal_record_fn *record, void *ctx,
         info->end_bytes = total - r->left;
     }
     info->torn_bytes = total - info->end_bytes;
-    if (state == BAD_CRC)
-        info->corrupt = read_record(r) == WHOLE;
+    info->corrupt = state == BAD_CRC && read_record(r) == WHOLE;
+    return 0;
+}
+
+int rb_journal_next(rb_journal_reader_t *r, rb_journal_record_fn *record, void *ctx,
+                    rb_journal_info_t *ret_info, rb_err_t *err)
+{
+    if (look_again(r, err) != 0)
+        return -1;
+    if (read_records(r, record, ctx, err) != 0)
+        return rb_err_wrap(err, "journal %s", r->path);
+    if (ferror(r->file))
+        return io_failed(r->path, errno, err);
+    *ret_info = r->info;
     return 0;
 }
 
 int rb_journal_read(const char *path, rb_journal_record_fn *record, void *ctx,
                     rb_journal_info_t *ret_info, rb_err_t *err)
 {
-    RB_AUTO(reader_close) reader_t r = {0};
-    rb_journal_info_t info;
-    if (reader_open(&r, path, err) != 0)
-        return -1;
-    if (read_records(&r, record, ctx, &info, err) != 0)
-        return rb_err_wrap(err, "journal %s", path);
-    if (ferror(r.file))
-        return io_failed(path, errno, err);
-    *ret_info = info;
-    return 0;
+    RB_AUTO(rb_journal_close) rb_journal_reader_t *r = rb_journal_open(path, err);
+    return r != NULL ? rb_journal_next(r, record, ctx, ret_info, err) : -1;
 }

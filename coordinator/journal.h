@@ -15,7 +15,8 @@
 
 typedef struct rb_journal rb_journal_t;
 
-/* Makes the file. RB_ERR_INPUT when it exists already or its directory does not. */
+/* Makes the file, and holds a lock on it (flock) while this process lives. RB_ERR_INPUT when it
+ * exists already or its directory does not. */
 rb_journal_t *rb_journal_create(const char *path, rb_err_t *err);
 /* Closes without a sync. */
 void rb_journal_destroy(rb_journal_t **journal);
@@ -38,6 +39,19 @@ typedef struct {
     uint64_t torn_bytes; /* behind it, ignored; 0: the file ends cleanly */
     bool corrupt;        /* a whole record follows the bad one: damage, not a cut-off write */
 } rb_journal_info_t;
+
+/* Does a process that writes to it live on this machine? */
+bool rb_journal_held(const char *path);
+
+typedef struct rb_journal_reader rb_journal_reader_t;
+/* A journal to be read while it grows. RB_ERR_INPUT: no such file or not a journal. */
+rb_journal_reader_t *rb_journal_open(const char *path, rb_err_t *err);
+void rb_journal_close(rb_journal_reader_t **reader);
+/* Reads the whole records that were written since the last call. *ret_info is of all calls; a torn
+ * rest may be a record that is being written: the next call looks at it again. Fails as
+ * rb_journal_read does; after a failure the reader is good for close only. */
+int rb_journal_next(rb_journal_reader_t *reader, rb_journal_record_fn *record, void *ctx,
+                    rb_journal_info_t *ret_info, rb_err_t *err);
 
 /* Reads all whole records; a torn or corrupt rest is no error, *ret_info tells. RB_ERR_INPUT: no
  * such file or not a journal; RB_ERR_IO: it cannot be read; else what `record` returned, with path
