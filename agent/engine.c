@@ -200,6 +200,7 @@ rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err)
         return NULL;
     e->cpu_stats = rb_calloc(2, sizeof(*e->cpu_stats));
     e->sampler = rb_sampler_new(opts->phase, e->workers, e->nworkers);
+    e->thin = rb_thin_new();
     if (start_all(e, err) < 0)
         return NULL;
     rb_crew_notify(&e->crew);
@@ -223,6 +224,7 @@ void rb_engine_destroy(rb_engine_t **engine)
     rb_crew_give_up(&e->crew);
     join_all(e);
     rb_sampler_destroy(&e->sampler);
+    rb_thin_destroy(&e->thin);
     for (size_t i = 0; i < e->nworkers; i++)
         rb_worker_destroy(&e->workers[i]);
     for (size_t i = 0; i < e->nsubjects; i++)
@@ -235,6 +237,11 @@ void rb_engine_destroy(rb_engine_t **engine)
     rb_crew_clear(&e->crew);
     free(e);
     *engine = NULL;
+}
+
+void rb_engine_set_span(rb_engine_t *engine, uint32_t span)
+{
+    rb_thin_set_span(engine->thin, span);
 }
 
 int rb_engine_fd(const rb_engine_t *engine)

@@ -59,6 +59,9 @@ rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err);
  * all. At most a second, unless the kernel holds an I/O. */
 void rb_engine_destroy(rb_engine_t **engine);
 
+/* Rows of so many windows from here on, but around events (thin.h). */
+void rb_engine_set_span(rb_engine_t *engine, uint32_t span);
+
 int rb_engine_fd(const rb_engine_t *engine);
 /* Drains the eventfd. All changes of state but those of arm and stop happen in here. */
 rb_engine_state_t rb_engine_poll(rb_engine_t *engine);

@@ -3,7 +3,7 @@
 
 #include "agent/cpu_stat.h"
 #include "agent/engine.h"
-#include "agent/sampler.h"
+#include "agent/thin.h"
 
 struct rb_engine {
     const Rackbench__Plan *plan;
@@ -21,6 +21,7 @@ struct rb_engine {
     rb_watch_group_t *watches;     /* [jobs x nsubjects] */
     rb_job_log_t **logs;           /* [jobs]; NULL: none */
     rb_sampler_t *sampler;
+    rb_thin_t *thin;
     uint64_t total_bytes; /* to lay out */
     bool told_ready, told_last;
     uint32_t cpu_looks;       /* 0 to 2 */

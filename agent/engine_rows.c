@@ -221,6 +221,7 @@ static void emit_hung(const rb_engine_t *e, sink_t sink, rb_worker_t *w)
                  rb_op_names[op->op], op->size_bytes, op->offset_bytes, w->o.subject->at.path,
                  (double)op->age_ns / (double)RB_NS_PER_S);
         emit_event(e, sink, at_ns(e, op->at_ns), "io_hung", text);
+        rb_thin_event(e->thin, sink.emit, sink.ctx);
     }
 }
 
@@ -281,6 +282,17 @@ static void emit_last(const rb_engine_t *e, sink_t sink)
     rb_engine_cpu_rows(e, sink.emit, sink.ctx);
 }
 
+typedef struct {
+    rb_thin_t *thin;
+    sink_t sink;
+} thinned_t;
+
+static void thin_window(void *ctx, rb_row_t *row)
+{
+    thinned_t *t = ctx;
+    rb_thin_window(t->thin, row, t->sink.emit, t->sink.ctx);
+}
+
 void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx)
 {
     sink_t sink = {emit, ctx};
@@ -293,8 +305,10 @@ void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx)
         return;
     for (size_t i = 0; i < engine->nworkers; i++)
         emit_hung(engine, sink, engine->workers[i]);
-    rb_sampler_rows(engine->sampler, emit, ctx);
+    thinned_t thinned = {engine->thin, sink};
+    rb_sampler_rows(engine->sampler, thin_window, &thinned);
     if (engine->state == RB_ENGINE_DRAINED && !engine->told_last) {
+        rb_thin_end(engine->thin, emit, ctx);
         emit_last(engine, sink);
         engine->told_last = true;
     }

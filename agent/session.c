@@ -1,4 +1,5 @@
 #include "agent/session_priv.h"
+#include "proto/sample.h"
 
 #define JOIN_PERIOD_NS  (250 * RB_NS_PER_MS)
 #define RESEND_AFTER_NS (400 * RB_NS_PER_MS) /* a little less than a beat */
@@ -21,6 +22,7 @@ static void release(rb_session_t *s)
         s->sink.release(s->sink.ctx);
     rb_to_agent_destroy(&s->hello);
     rb_free_str(&s->peer);
+    rb_free_str(&s->evicted);
     rb_plan_destroy(&s->plan);
     rb_outbox_clear(&s->outbox);
     s->state = IDLE;
@@ -97,6 +99,7 @@ static void on_beat(rb_session_t *s, const rb_session_event_t *ev)
 {
     const Rackbench__Beat *beat = ev->message->beat;
     s->heard_ns = ev->now_ns;
+    s->span = beat->has_span ? beat->span : 1;
     s->orphaned = false;
     on_ack_of_rows(s, beat->acked_row, ev->now_ns);
     if (beat->discipline != NULL && (s->state == ARMED || s->state == DRAINING) &&
@@ -172,6 +175,37 @@ static void on_stop(rb_session_t *s, const Rackbench__Stop *stop)
     halt(s, stop->te_ns);
 }
 
+/* I/O ends at once, for a reason that is not the plan's: the cut phase says it. */
+static void cut(rb_session_t *s, const char *reason)
+{
+    if ((s->state == PREPARING || s->state == READY || s->state == ARMED) && s->fault.code == RB_OK)
+        rb_err_set(&s->fault, RB_ERR_LOST, "%s", reason);
+    halt(s, 0);
+}
+
+static void leave_if_evicted(rb_session_t *s)
+{
+    bool at_work = s->state == PREPARING || s->state == ARMED || s->state == DRAINING;
+    if (s->evicted == NULL || at_work)
+        return;
+    rb_session_answer_leaving(s, s->evicted);
+    release(s);
+}
+
+/* Busy tells who the owner is, or still is; that we are free is told by the answer to a Beat. */
+static void on_evict(rb_session_t *s, const rb_session_event_t *ev)
+{
+    if (s->state == IDLE)
+        return;
+    rb_session_answer_busy(s, ev->peer);
+    if (s->evicted == NULL) {
+        s->evicted = rb_strdup(ev->message->evict->reason);
+        s->sink.note(s->sink.ctx, "evicted", "told to leave its run: I/O stopped");
+        cut(s, s->evicted);
+    }
+    leave_if_evicted(s);
+}
+
 static void on_command(rb_session_t *s, const rb_session_event_t *ev)
 {
     const Rackbench__ToAgent *msg = ev->message;
@@ -199,6 +233,7 @@ static void on_command(rb_session_t *s, const rb_session_event_t *ev)
         release(s);
         break;
     case RACKBENCH__TO_AGENT__BODY_HELLO:
+    case RACKBENCH__TO_AGENT__BODY_EVICT:
     case RACKBENCH__TO_AGENT__BODY__NOT_SET:
     case _RACKBENCH__TO_AGENT__BODY__CASE_IS_INT_SIZE:
         break;
@@ -209,6 +244,8 @@ static void on_message(rb_session_t *s, const rb_session_event_t *ev)
 {
     if (ev->message->body_case == RACKBENCH__TO_AGENT__BODY_HELLO)
         on_hello(s, ev);
+    else if (ev->message->body_case == RACKBENCH__TO_AGENT__BODY_EVICT)
+        on_evict(s, ev);
     else if (s->state != IDLE && strcmp(ev->peer, s->peer) == 0)
         on_command(s, ev);
     else if (s->state == IDLE && ev->message->body_case == RACKBENCH__TO_AGENT__BODY_BEAT)
@@ -236,10 +273,10 @@ static void on_tick(rb_session_t *s, uint64_t now_ns)
         return;
     s->orphaned = true;
     s->sink.note(s->sink.ctx, "lease_expired", "no word from the coordinator: I/O stopped");
-    if (s->state == PREPARING || s->state == READY || s->state == ARMED)
-        rb_err_set(&s->fault, RB_ERR_LOST, "no word from the coordinator for %.1f s: I/O stopped",
-                   (double)s->hello->hello->lease_ns / 1e9);
-    halt(s, 0);
+    RB_AUTO(rb_free_str)
+    char *reason = rb_asprintf("no word from the coordinator for %.1f s: I/O stopped",
+                               (double)s->hello->hello->lease_ns / 1e9);
+    cut(s, reason);
 }
 
 static void on_ready(rb_session_t *s)
@@ -258,6 +295,7 @@ static void on_failed(rb_session_t *s, const rb_err_t *fault)
         s->fault = *fault;
     s->state = FAILED;
     rb_session_answer_failed(s);
+    leave_if_evicted(s);
 }
 
 static void on_drained(rb_session_t *s, const rb_err_t *fault)
@@ -268,6 +306,7 @@ static void on_drained(rb_session_t *s, const rb_err_t *fault)
         s->fault = *fault;
     s->state = LOADED;
     rb_session_answer_drained(s);
+    leave_if_evicted(s);
 }
 
 static void on_progress(rb_session_t *s, const rb_session_event_t *ev)
@@ -335,7 +374,12 @@ uint64_t rb_session_next_row(const rb_session_t *s)
 
 bool rb_session_takes_rows(const rb_session_t *s)
 {
-    return s->outbox.bytes < RB_MAX_OUTBOX;
+    return s->evicted != NULL || s->outbox.bytes < RB_MAX_OUTBOX;
+}
+
+uint32_t rb_session_span(const rb_session_t *s)
+{
+    return RB_MIN(RB_MAX(s->span, 1u), (uint32_t)RB_MAX_SPAN);
 }
 
 bool rb_session_owned(const rb_session_t *s)

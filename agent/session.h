@@ -5,7 +5,7 @@
  * that was carried out is answered again. Every agent row passes through here: it is numbered, held
  * until the coordinator has acknowledged it, and sent again when acknowledgements stand still
  * (go-back-N). No Beat within the lease: I/O stops, rows are kept, and the owner may come back with
- * the same run id.
+ * the same run id. EVICT, from anybody: I/O stops, what it measured is sent, the owner is left.
  *
  *   IDLE -HELLO-> OWNED -LOAD-> LOADED -PREPARE-> PREPARING -> READY -ARM-> ARMED -> (drained)
  * LOADED
@@ -81,7 +81,9 @@ void rb_session_leave(rb_session_t *session, const char *reason);
 uint64_t rb_session_deadline_ns(const rb_session_t *session);
 
 uint64_t rb_session_next_row(const rb_session_t *session); /* number for the next ROW event */
-/* False while RB_MAX_OUTBOX bytes are unacknowledged: leave the windows with the workers. */
+/* False while RB_MAX_OUTBOX bytes are unacknowledged: leave the windows with the workers. An
+ * evicted agent does not wait for that. */
 bool rb_session_takes_rows(const rb_session_t *session);
+uint32_t rb_session_span(const rb_session_t *session); /* windows to a row */
 bool rb_session_owned(const rb_session_t *session);
 Rackbench__BeatAck__State rb_session_state(const rb_session_t *session);

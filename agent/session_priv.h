@@ -25,7 +25,9 @@ struct rb_session {
     char *peer;                /* owned; the owner's name on the link */
     uint64_t since_wall_ns;
     uint64_t heard_ns;     /* last Beat or Hello of the owner */
+    uint32_t span;         /* windows to a row, by the last Beat; 0: none came */
     bool orphaned;         /* the lease ran out */
+    char *evicted;         /* owned; why the owner is to be left once I/O has drained, or NULL */
     Rackbench__Plan *plan; /* owned */
     bool has_phase;        /* `phase` is under way (preparing .. draining, failed) or done last */
     uint32_t phase;

@@ -2,6 +2,7 @@
 
 #include "agent/engine.h"
 #include "agent/inventory.h"
+#include "agent/notes.h"
 #include "agent/session.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -26,13 +27,15 @@ typedef struct {
     rb_targets_t *targets;
     rb_engine_t *engine;
     rb_engine_state_t engine_state; /* as last told to the session */
+    uint32_t number;                /* of the step that it runs: rows carry it */
+    uint64_t t0_ns;                 /* of the phase; 0: not armed */
+    bool owned;                     /* as last logged */
     uint64_t next_progress_ns, next_warning_ns;
     /* Events that a step asked for, to be delivered after it. */
     bool has_loaded, has_cleaned, has_failed;
     rb_err_t load_fault, clean_fault, prepare_fault;
     Rackbench__Cleaned cleaned;
-    size_t nnotes;
-    rb_row_event_t *notes; /* owned strings */
+    rb_notes_t notes;
 } shell_t;
 
 static void step(shell_t *sh, rb_session_event_t ev)
@@ -59,14 +62,6 @@ static void sink_send_row(void *ctx, const char *peer, const void *row, size_t s
     send_frame(ctx, peer, rb_wire_pack_row(row, size));
 }
 
-static Rackbench__Plan *plan_for(const Rackbench__Plan *plan, const Rackbench__Hello *hello)
-{
-    Rackbench__Plan *here = rb_plan_copy(plan);
-    for (size_t i = 0; i < here->n_phases; i++)
-        rb_phase_keep_on_host(here->phases[i], hello->n_labels, hello->labels);
-    return here;
-}
-
 static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     shell_t *sh = ctx;
@@ -74,7 +69,7 @@ static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__H
     rb_plan_destroy(&sh->plan_here);
     rb_free_str(&sh->host);
     sh->plan = plan;
-    sh->plan_here = plan_for(plan, hello);
+    sh->plan_here = rb_plan_on_host(plan, hello->n_labels, hello->labels);
     sh->host = rb_strdup(hello->host);
     sh->run_id = hello->run_id;
     sh->nlabels = hello->n_labels;
@@ -119,7 +114,9 @@ static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
     shell_t *sh = ctx;
     rb_engine_destroy(&sh->engine);
+    sh->t0_ns = 0;
     rb_phase_destroy(&sh->phase);
+    sh->number = prepare->phase;
     sh->phase = rb_phase_copy(prepare->override != NULL ? prepare->override
                                                         : sh->plan->phases[prepare->phase]);
     rb_log_debug("preparing phase '%s'", sh->phase->name);
@@ -134,6 +131,7 @@ static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
     shell_t *sh = ctx;
     rb_log_debug("armed: starts in %.1f ms",
                  ((double)t0_ns - (double)rb_clock_now_ns()) / RB_NS_PER_MS);
+    sh->t0_ns = t0_ns;
     rb_engine_arm(sh->engine, t0_ns, drift_ppb);
 }
 
@@ -180,10 +178,9 @@ static void sink_release(void *ctx)
 static void sink_note(void *ctx, const char *kind, const char *text)
 {
     shell_t *sh = ctx;
-    rb_row_event_t *note = RB_PUSH(sh->notes, sh->nnotes);
-    note->phase = -1;
-    note->kind = rb_strdup(kind);
-    note->text = rb_strdup(text);
+    bool in_phase = sh->engine != NULL && sh->t0_ns != 0;
+    int64_t at_ns = in_phase ? (int64_t)(rb_clock_now_ns() - sh->t0_ns) : 0;
+    rb_notes_add(&sh->notes, in_phase ? (int32_t)sh->number : -1, at_ns, kind, text);
     rb_log_warn("%s: %s", kind, text);
 }
 
@@ -197,19 +194,6 @@ static void emit_row(void *ctx, rb_row_t *row)
     step(sh,
          (rb_session_event_t){.kind = RB_SESSION_ROW, .row = bytes.data, .row_size = bytes.size});
     rb_bytes_clear(&bytes);
-}
-
-static void deliver_notes(shell_t *sh)
-{
-    for (size_t i = 0; i < sh->nnotes; i++) {
-        rb_row_t row = {.kind = RB_ROW_EVENT, .event = sh->notes[i]};
-        emit_row(sh, &row);
-        free(sh->notes[i].kind);
-        free(sh->notes[i].text);
-    }
-    free(sh->notes);
-    sh->notes = NULL;
-    sh->nnotes = 0;
 }
 
 static void deliver_loaded(shell_t *sh)
@@ -281,9 +265,18 @@ static void poll_engine(shell_t *sh)
         deliver_progress(sh);
     if (state == RB_ENGINE_PREPARING || !rb_session_takes_rows(sh->session))
         return;
+    rb_engine_set_span(sh->engine, rb_session_span(sh->session));
     rb_engine_rows(sh->engine, emit_row, sh);
     if (state != sh->engine_state)
         tell_engine_state(sh, state);
+}
+
+static void log_owner(shell_t *sh)
+{
+    bool owned = rb_session_owned(sh->session);
+    if (owned != sh->owned)
+        rb_log_info("%s", sh->owned ? "free again" : "taken by a coordinator");
+    sh->owned = owned;
 }
 
 static void deliver(shell_t *sh)
@@ -296,48 +289,44 @@ static void deliver(shell_t *sh)
         sh->has_failed = false;
         step(sh, (rb_session_event_t){.kind = RB_SESSION_FAILED, .fault = &sh->prepare_fault});
     }
-    deliver_notes(sh);
+    rb_notes_deliver(&sh->notes, emit_row, sh);
     poll_engine(sh);
+    log_owner(sh);
 }
 
 /* ---- frames ---- */
 
-/* Whoever speaks another version is told so by our header: any frame does. */
-static void answer_stranger(shell_t *sh, const char *peer, const rb_err_t *err)
+/* One side says what it did not understand; the other only notes it. */
+static void refuse(shell_t *sh, const char *peer, const rb_err_t *err, bool answer)
 {
-    Rackbench__ToCoordinator msg = RACKBENCH__TO_COORDINATOR__INIT;
-    Rackbench__Busy busy = RACKBENCH__BUSY__INIT;
-    busy.run_id = (char *)(uintptr_t) "(a frame that was not understood)";
-    msg.body_case = RACKBENCH__TO_COORDINATOR__BODY_BUSY;
-    msg.busy = &busy;
     uint64_t now_ns = rb_clock_now_ns();
     if (now_ns >= sh->next_warning_ns) { /* a flood of garbage must not fill the log */
-        rb_log_warn("frame from '%s' refused: %s", peer, err->text);
+        rb_log_warn("%s '%s': %s", answer ? "frame refused, from" : "coordinator", peer, err->text);
         sh->next_warning_ns = now_ns + RB_NS_PER_S;
     }
-    sink_send(sh, peer, &msg);
+    if (answer)
+        send_frame(sh, peer, rb_wire_pack_refusal(err->text));
 }
 
 static void on_frame(shell_t *sh, const char *peer, const void *data, size_t size)
 {
-    rb_frame_t frame;
+    rb_frame_t frame = {0};
     rb_err_t err;
     RB_AUTO(rb_to_agent_destroy) Rackbench__ToAgent *msg = NULL;
     uint64_t wall_ns = rb_clock_wall_ns();
-    if (rb_wire_parse(data, size, &frame, &err) == 0)
+    bool parsed = rb_wire_parse(data, size, &frame, &err) == 0;
+    if (parsed && frame.kind == RB_FRAME_REFUSAL)
+        rb_wire_refusal(data, size, &err);
+    else if (parsed)
         msg = rb_wire_to_agent(&frame, &err);
-    if (msg == NULL) {
-        answer_stranger(sh, peer, &err);
-        return;
-    }
-    bool owned = rb_session_owned(sh->session);
-    step(sh, (rb_session_event_t){.kind = RB_SESSION_MESSAGE,
-                                  .wall_ns = wall_ns,
-                                  .peer = peer,
-                                  .message = msg,
-                                  .wall_clock = rb_inventory_wall_clock(sh->inventory, msg)});
-    if (owned != rb_session_owned(sh->session))
-        rb_log_info("%s", owned ? "free again" : "taken by a coordinator");
+    if (msg == NULL)
+        refuse(sh, peer, &err, frame.kind != RB_FRAME_REFUSAL);
+    else
+        step(sh, (rb_session_event_t){.kind = RB_SESSION_MESSAGE,
+                                      .wall_ns = wall_ns,
+                                      .peer = peer,
+                                      .message = msg,
+                                      .wall_clock = rb_inventory_wall_clock(sh->inventory, msg)});
 }
 
 static void receive_all(shell_t *sh)

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <time.h>
 
 typedef struct {
     const char *name; /* NULL ends a table */
@@ -269,5 +270,19 @@ const char *rb_fmt_duration(char *buf, size_t size, uint64_t ns)
         at += (size_t)snprintf(buf + at, size - at, "%" PRIu64 "%s", n, time_units[i].name);
         ns %= time_units[i].factor;
     }
+    return buf;
+}
+
+const char *rb_fmt_since(char *buf, size_t size, uint64_t then_wall_ns, uint64_t now_wall_ns)
+{
+    char stamp[32], ago[RB_FMT_SIZE];
+    time_t s = (time_t)(then_wall_ns / RB_NS_PER_S);
+    struct tm tm;
+    gmtime_r(&s, &tm);
+    strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
+    uint64_t ns = now_wall_ns > then_wall_ns ? now_wall_ns - then_wall_ns : 0;
+    uint64_t grain_ns = (ns < 60 * RB_NS_PER_S ? 1 : 60) * RB_NS_PER_S;
+    rb_fmt_duration(ago, sizeof(ago), ns / grain_ns * grain_ns);
+    snprintf(buf, size, "%s UTC (%s)", stamp, ago);
     return buf;
 }

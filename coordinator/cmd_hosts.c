@@ -63,7 +63,8 @@ static void print_host(const rb_task_t *task, uint32_t host)
 
 int cmd_hosts(const rb_options_t *options, rb_err_t *err)
 {
-    rb_task_opts_t opts = {.goal = RB_RUN_INVENTORY, .wall_ns = rb_clock_wall_ns()};
+    rb_task_opts_t opts = {
+        .goal = RB_RUN_INVENTORY, .name = "inventory", .wall_ns = rb_clock_wall_ns()};
     rb_task_t task;
     rb_run_id(opts.id);
     if (options->hosts == NULL && options->local == 0) {

@@ -98,10 +98,15 @@ void rb_hub_destroy(rb_hub_t **hub_p)
     *hub_p = NULL;
 }
 
+static void send_frame(rb_hub_t *hub, uint32_t host, const rb_bytes_t *frame)
+{
+    rb_socket_send(hub->socket, hub->hosts->items[host - 1].name, frame->data, frame->size);
+}
+
 void rb_hub_send(rb_hub_t *hub, uint32_t host, const Rackbench__ToAgent *msg)
 {
     rb_bytes_t frame = rb_wire_pack_to_agent(msg);
-    rb_socket_send(hub->socket, hub->hosts->items[host - 1].name, frame.data, frame.size);
+    send_frame(hub, host, &frame);
     rb_bytes_clear(&frame);
 }
 
@@ -112,25 +117,34 @@ bool rb_hub_wait(rb_hub_t *hub, int timeout_ms, int fd)
     return ready;
 }
 
+static void refuse(rb_hub_t *hub, uint32_t host)
+{
+    rb_bytes_t frame = rb_wire_pack_refusal(hub->broken.text);
+    send_frame(hub, host, &frame);
+    rb_bytes_clear(&frame);
+}
+
 static void decode(rb_hub_t *hub, const void *data, size_t size, rb_hub_event_t *ev)
 {
     rb_frame_t frame;
     rb_to_coordinator_destroy(&hub->message);
-    ev->kind = RB_HUB_BROKEN;
-    ev->text = hub->broken.text;
-    if (rb_wire_parse(data, size, &frame, &hub->broken) != 0)
-        return;
-    if (frame.kind == RB_FRAME_ROW) {
+    bool parsed = rb_wire_parse(data, size, &frame, &hub->broken) == 0;
+    if (parsed && frame.kind == RB_FRAME_ROW) {
         ev->kind = RB_HUB_ROW;
         ev->row = frame.payload;
         ev->row_size = frame.size;
         return;
     }
-    hub->message = rb_wire_to_coordinator(&frame, &hub->broken);
-    if (hub->message == NULL)
-        return;
-    ev->kind = RB_HUB_MESSAGE;
+    bool refused = parsed && frame.kind == RB_FRAME_REFUSAL;
+    if (refused)
+        rb_wire_refusal(data, size, &hub->broken);
+    else if (parsed)
+        hub->message = rb_wire_to_coordinator(&frame, &hub->broken);
+    ev->kind = hub->message != NULL ? RB_HUB_MESSAGE : RB_HUB_BROKEN;
     ev->message = hub->message;
+    ev->text = hub->broken.text;
+    if (ev->kind == RB_HUB_BROKEN && !refused)
+        refuse(hub, ev->host);
 }
 
 static bool receive_refusal(rb_hub_t *hub, rb_hub_event_t *ret)

@@ -23,8 +23,22 @@ static const command_t commands[] = {
      cmd_check, 1, 1, RB_FOR_CHECK},
     {"report", "RUN", "print a result again from its journal",
      "RUN is a run directory or the id at the end of its name.\n", cmd_report, 1, 1, RB_FOR_REPORT},
+    {"status", "RUN", "what a run is doing: phase, time left, hosts, last events",
+     "Reads the journal only, from any terminal of the coordinator's machine. Exit status: 0 "
+     "while\n"
+     "the run goes on, then that of the run; 5 if its coordinator is gone.\n",
+     cmd_status, 1, 1, RB_FOR_STATUS},
+    {"attach", "RUN", "follow a run from another terminal, and print its result at its end",
+     "Ctrl-C detaches and leaves the run alone. Exit status: that of the run; 130 detached; 5 if\n"
+     "its coordinator is gone.\n",
+     cmd_attach, 1, 1, RB_FOR_ATTACH},
     {"hosts", "", "show the fleet: CPU, memory, kernel, drives, clock offset and round trip",
      "Needs --hosts (or --local N).\n", cmd_hosts, 0, 0, RB_FOR_HOSTS},
+    {"stop", "", "free hosts of whatever run owns them",
+     "Needs --hosts. Each agent stops its I/O, drains, and tells its coordinator. Prints what "
+     "each\n"
+     "host was busy with. Exit status 3 where one is not reached, or not free in the end.\n",
+     cmd_stop, 0, 0, RB_FOR_STOP},
     {"clean", "PLAN", "remove the files that a plan's runs have laid out",
      "Removes files named rackbench.HOST.TARGET.N, of this plan's targets and these hosts only.\n",
      cmd_clean, 1, 1, RB_FOR_CLEAN},

@@ -4,7 +4,8 @@
 
 #include <getopt.h>
 
-enum { OPT_FIRST = 256 };
+enum { OPT_FIRST = 256, JOURNAL_LEAST_BYTES = 65536 };
+#define JOURNAL_MAX_BYTES 10000000000
 
 typedef int take_fn(rb_options_t *o, const char *value, rb_err_t *err);
 
@@ -140,6 +141,15 @@ static int take_timeout(rb_options_t *o, const char *value, rb_err_t *err)
     return o->connect_timeout_ns > 0 ? 0 : rb_err_set(err, RB_ERR_INPUT, "0 is no time to answer");
 }
 
+static int take_journal_max(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    if (rb_parse_bytes(value, &o->journal_max_bytes, err) != 0)
+        return -1;
+    return o->journal_max_bytes >= JOURNAL_LEAST_BYTES
+               ? 0
+               : rb_err_set(err, RB_ERR_INPUT, "a journal takes 64 KiB at the least");
+}
+
 static int take_insecure(rb_options_t *o, const char *value, rb_err_t *err)
 {
     (void)value, (void)err;
@@ -185,24 +195,26 @@ static int take_help(rb_options_t *o, const char *value, rb_err_t *err)
 static const row_t rows[] = {
     {"hosts", "LIST",
      "agents to use: a,b  node[01-16]  10.77.0.[1-4]  host:port  @file  hosts.yaml", take_hosts,
-     RB_FOR_FLEET},
+     RB_FOR_FLEET | RB_FOR_STOP},
     {"local", "N", "no hosts: start N agents on this machine (run: 4, with devices 1)", take_local,
      RB_FOR_FLEET},
     {"listen", "URL", "wait here for agents that --join, instead of dialling the hosts",
      take_listen, RB_FOR_FLEET},
     {"key", "FILE", "our own key (default ~/.config/rackbench/key)", take_key,
-     RB_FOR_FLEET | RB_FOR_KEYGEN},
+     RB_FOR_FLEET | RB_FOR_STOP | RB_FOR_KEYGEN},
     {"known-hosts", "FILE",
      "keys of agents, lines of NAME KEY (default ~/.config/rackbench/known_hosts)",
-     take_known_hosts, RB_FOR_FLEET},
+     take_known_hosts, RB_FOR_FLEET | RB_FOR_STOP},
     {"insecure", NULL, "talk to agents beyond this machine without keys", take_insecure,
-     RB_FOR_FLEET},
+     RB_FOR_FLEET | RB_FOR_STOP},
     {"connect-timeout", "TIME", "how long an agent may take to answer at first (default 5s)",
-     take_timeout, RB_FOR_FLEET},
+     take_timeout, RB_FOR_FLEET | RB_FOR_STOP},
     {"set", "PATH=VALUE", "override a plan key: phases.0.jobs.0.iodepth=64 (repeatable)", take_set,
      RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_CLEAN},
     {"output", "DIR", "run directory (default ./NAME-YYYYMMDDTHHMMSSZ-ID)", take_output,
      RB_FOR_RUN},
+    {"journal-max", "SIZE", "with interval: auto, windows merge to keep it so small (default 10GB)",
+     take_journal_max, RB_FOR_RUN},
     {"scratch", "DIR", "files of --local agents (default ./rackbench-scratch)", take_scratch,
      RB_FOR_FLEET},
     {"allow-path", "DIR", "--local agents may lay out files under DIR (repeatable)", take_path,
@@ -212,14 +224,14 @@ static const row_t rows[] = {
     {"allow-wipe", NULL, "--local agents may overwrite signatures where the plan's wipe says so",
      take_allow_wipe, RB_FOR_FLEET},
     {"format", "WORD", "text (default), json or csv on standard output", take_format,
-     RB_FOR_RUN | RB_FOR_REPORT},
+     RB_FOR_RESULT},
     {"percentiles", "LIST", "columns of the text table, like 50,99,99.9", take_percentiles,
-     RB_FOR_RUN | RB_FOR_REPORT},
-    {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RUN | RB_FOR_REPORT},
+     RB_FOR_RESULT},
+    {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RESULT},
     {"yes", NULL, "do not ask before a drive is overwritten", take_yes, RB_FOR_RUN},
-    {"quiet", NULL, "no live line", take_quiet, RB_FOR_RUN},
+    {"quiet", NULL, "no live line", take_quiet, RB_FOR_LIVE},
     {"json-lines", NULL, "live view as one JSON object a line, on standard output", take_json_lines,
-     RB_FOR_RUN},
+     RB_FOR_LIVE},
     {"help", NULL, "this help", take_help, RB_FOR_ALL},
 };
 
@@ -247,7 +259,9 @@ int rb_options_parse(rb_options_t *o, rb_for_t command, int argc, char **argv, r
     struct option table[RB_LEN(rows) + 1];
     int opt;
     build_table(table);
-    *o = (rb_options_t){.scratch = "rackbench-scratch", .connect_timeout_ns = 5 * RB_NS_PER_S};
+    *o = (rb_options_t){.scratch = "rackbench-scratch",
+                        .connect_timeout_ns = 5 * RB_NS_PER_S,
+                        .journal_max_bytes = JOURNAL_MAX_BYTES};
     optind = 1;
     opterr = 0;
     while ((opt = getopt_long(argc, argv, ":h", table, NULL)) != -1) {

@@ -8,6 +8,8 @@ rb_run_t *rb_run_new(const rb_run_opts_t *opts, const rb_run_sink_t *sink)
     run->opts = *opts;
     run->sink = *sink;
     run->next_row = 1;
+    bool is_auto = opts->plan != NULL && opts->plan->interval_ns == 0;
+    rb_budget_init(&run->budget, is_auto ? opts->journal_max_bytes : 0);
     run->outcome.status = "done";
     run->search_job = -1;
     run->hosts = rb_calloc(opts->nhosts, sizeof(*run->hosts));
@@ -28,6 +30,7 @@ void rb_run_destroy(rb_run_t **run_p)
         rb_inventory_destroy(&run->hosts[i].inventory);
         rb_to_coordinator_destroy(&run->hosts[i].loaded);
         rb_to_coordinator_destroy(&run->hosts[i].cleaned);
+        free(run->hosts[i].owner);
     }
     rb_phase_destroy(&run->override);
     free(run->hosts);
@@ -99,6 +102,14 @@ static bool refused(rb_run_t *run, uint64_t now_ns)
     return false;
 }
 
+static void after_connect(rb_run_t *run, uint64_t now_ns)
+{
+    if (run->opts.goal == RB_RUN_STOP)
+        rb_run_finish(run, now_ns);
+    else
+        begin_burst(run, RB_STAGE_PROBE, now_ns);
+}
+
 static void after_probe(rb_run_t *run, uint64_t now_ns)
 {
     rb_run_write_clocks(run, now_ns);
@@ -106,6 +117,7 @@ static void after_probe(rb_run_t *run, uint64_t now_ns)
         return;
     switch (run->opts.goal) {
     case RB_RUN_INVENTORY:
+    case RB_RUN_STOP:
         rb_run_finish(run, now_ns);
         break;
     case RB_RUN_CLEAN:
@@ -189,7 +201,7 @@ void rb_run_advance(rb_run_t *run, uint64_t now_ns)
     while (run->stage != RB_STAGE_DONE && complete(run)) {
         switch (run->stage) {
         case RB_STAGE_CONNECT:
-            begin_burst(run, RB_STAGE_PROBE, now_ns);
+            after_connect(run, now_ns);
             break;
         case RB_STAGE_PROBE:
             after_probe(run, now_ns);
@@ -223,7 +235,7 @@ static void start(rb_run_t *run, const rb_run_event_t *ev)
     run->next_beat_ns = ev->now_ns + RB_BEAT_NS;
     rb_run_write_run(run);
     for (size_t i = 0; i < run->opts.nhosts && run->stage != RB_STAGE_DONE; i++)
-        rb_run_command(run, &run->hosts[i], WANT_WELCOME);
+        rb_run_greet(run, &run->hosts[i], ev->now_ns);
 }
 
 static void tick(rb_run_t *run, uint64_t now_ns)
@@ -233,12 +245,14 @@ static void tick(rb_run_t *run, uint64_t now_ns)
     /* We slept, not the agents: their answers may wait in the socket. */
     bool we_slept = now_ns > run->next_beat_ns + 2 * RB_BEAT_NS;
     run->next_beat_ns = now_ns + RB_BEAT_NS;
+    rb_run_keep_budget(run, now_ns);
     for (size_t i = 0; i < run->opts.nhosts; i++) {
         rb_run_host_t *host = &run->hosts[i];
-        if (host->link == LINK_UP) /* who was given up is left to the end of its lease */
+        /* Who was given up is left to the end of its lease; who is freed, alone. */
+        if (host->link == LINK_UP && run->opts.goal != RB_RUN_STOP)
             rb_run_send_beat(run, host, now_ns);
         else if (host->link == LINK_CONNECTING)
-            rb_run_command(run, host, WANT_WELCOME);
+            rb_run_greet(run, host, now_ns);
         if (we_slept)
             host->heard_ns = now_ns;
     }
@@ -369,6 +383,12 @@ const Rackbench__Loaded *rb_run_loaded(const rb_run_t *run, uint32_t host)
 const Rackbench__Cleaned *rb_run_cleaned(const rb_run_t *run, uint32_t host)
 {
     return run->hosts[host - 1].cleaned ? run->hosts[host - 1].cleaned->cleaned : NULL;
+}
+
+rb_run_stopped_t rb_run_stopped(const rb_run_t *run, uint32_t host)
+{
+    const rb_run_host_t *h = &run->hosts[host - 1];
+    return (rb_run_stopped_t){h->owner, h->owner_wall_ns, h->link == LINK_UP};
 }
 
 bool rb_run_clock(const rb_run_t *run, uint32_t host, uint64_t now_ns, rb_clock_estimate_t *ret)

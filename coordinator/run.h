@@ -34,7 +34,8 @@ typedef enum {
     RB_RUN_BENCHMARK,
     RB_RUN_CHECK,     /* ends after LOAD */
     RB_RUN_INVENTORY, /* ends after the first PROBE */
-    RB_RUN_CLEAN      /* removes laid-out files */
+    RB_RUN_CLEAN,     /* removes laid-out files */
+    RB_RUN_STOP       /* frees agents of whatever run owns them; ends when all are free */
 } rb_run_goal_t;
 
 typedef struct {
@@ -52,6 +53,7 @@ typedef struct {
     size_t nhosts;
     const rb_run_host_opts_t *hosts; /* [nhosts] */
     uint64_t connect_timeout_ns;
+    uint64_t journal_max_bytes; /* with `interval: auto`; 0: no limit */
     size_t nmarks;
     const char *const *marks; /* [nmarks] "insecure", ... */
 } rb_run_opts_t;              /* all borrowed: outlives the run */
@@ -142,4 +144,11 @@ const char *rb_run_silence(const rb_run_t *run,
 const Rackbench__Inventory *rb_run_inventory(const rb_run_t *run, uint32_t host);
 const Rackbench__Loaded *rb_run_loaded(const rb_run_t *run, uint32_t host);
 const Rackbench__Cleaned *rb_run_cleaned(const rb_run_t *run, uint32_t host);
+/* STOP: what the host was busy with. false: with nothing. run_id is borrowed. */
+typedef struct {
+    const char *run_id;
+    uint64_t since_wall_ns;
+    bool is_free; /* now */
+} rb_run_stopped_t;
+rb_run_stopped_t rb_run_stopped(const rb_run_t *run, uint32_t host);
 bool rb_run_clock(const rb_run_t *run, uint32_t host, uint64_t now_ns, rb_clock_estimate_t *ret);

@@ -1,6 +1,7 @@
 #include "coordinator/run_priv.h"
 
-#define STOP_LEAD_NS (20 * RB_NS_PER_MS)
+#define STOP_LEAD_NS    (20 * RB_NS_PER_MS)
+#define STOP_SILENCE_NS (3 * RB_NS_PER_S)
 enum { MAX_NAMED = 2 }; /* hosts in one message beside the first */
 
 void rb_run_finish(rb_run_t *run, uint64_t now_ns)
@@ -63,14 +64,6 @@ void rb_run_fail(rb_run_t *run, uint64_t now_ns, const char *status, const rb_er
     wind_up(run, now_ns);
 }
 
-void rb_run_fail_host(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
-                      const rb_err_t *err)
-{
-    rb_err_t named = *err;
-    rb_err_wrap(&named, "agent %s", host->opts->name);
-    rb_run_fail(run, now_ns, err->code == RB_ERR_UNSAFE ? "refused" : "failed", &named);
-}
-
 void rb_run_interrupt(rb_run_t *run, uint64_t now_ns)
 {
     rb_err_t err;
@@ -96,22 +89,42 @@ static void lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char
     host->burst = 0;
     snprintf(host->why, sizeof(host->why), "%s", why);
     run->lost++;
+    if (host->inventory == NULL) /* it never came: the result still names it */
+        rb_run_write_host(run, host);
     rb_run_note(run, host, now_ns, "host_lost", why);
 }
 
-/* Abort or go on, by the plan. An inventory lists whoever answers. */
+/* Whoever lists or frees hosts has something to say of each of them. */
+static bool each_alone(const rb_run_t *run)
+{
+    return run->opts.goal == RB_RUN_INVENTORY || run->opts.goal == RB_RUN_STOP;
+}
+
+/* Abort or go on, by the plan. */
 static void after_loss(rb_run_t *run, uint64_t now_ns, const rb_err_t *err)
 {
     const Rackbench__Plan *plan = run->opts.plan;
     size_t left = run->opts.nhosts - run->lost;
     bool go_on = plan != NULL && plan->on_host_loss == RACKBENCH__PLAN__ON_HOST_LOSS__continue &&
                  left >= RB_MAX(plan->min_hosts, 1u);
-    if (run->opts.goal == RB_RUN_INVENTORY && left > 0) {
+    if (each_alone(run) && left > 0) {
         if (run->outcome.err.code == RB_OK)
             run->outcome = (rb_run_outcome_t){"host_lost", *err};
     } else if (!go_on) {
         rb_run_fail(run, now_ns, "host_lost", err);
     }
+}
+
+void rb_run_fail_host(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const rb_err_t *err)
+{
+    rb_err_t named = *err;
+    rb_err_wrap(&named, "agent %s", host->opts->name);
+    if (each_alone(run) && host->link != LINK_LOST) {
+        lose(run, host, now_ns, err->text);
+        after_loss(run, now_ns, &named);
+        return;
+    }
+    rb_run_fail(run, now_ns, err->code == RB_ERR_UNSAFE ? "refused" : "failed", &named);
 }
 
 static const char *const stages[] = {
@@ -125,9 +138,25 @@ static const char *const stages[] = {
     [RB_STAGE_DONE] = "ending",
 };
 
+/* STOP: a host that drains answers, again and again, that it is busy. */
+static bool still_busy(const rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
+                       rb_err_t *ret)
+{
+    if (now_ns >= host->heard_ns + STOP_SILENCE_NS)
+        return rb_err_set(ret, RB_ERR_NET, "busy with run %s, and no answer any more", host->owner);
+    if (now_ns < run->start_ns + RB_DRAIN_LIMIT_NS)
+        return false;
+    return rb_err_set(ret, RB_ERR_NET, "still busy with run %s after %.0f s", host->owner,
+                      (double)(now_ns - run->start_ns) / 1e9);
+}
+
 /* Why this host is given up now; false if it is not. */
 static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, rb_err_t *ret)
 {
+    if (host->link == LINK_UP && run->opts.goal == RB_RUN_STOP)
+        return false; /* it is free: no more of it */
+    if (host->link == LINK_CONNECTING && host->owner != NULL)
+        return still_busy(run, host, now_ns, ret);
     double silent_s = (double)(now_ns - host->heard_ns) / 1e9;
     uint64_t lease_ns = run->opts.plan != NULL ? run->opts.plan->lease_ns : 3 * RB_NS_PER_S;
     double timeout_s = (double)run->opts.connect_timeout_ns / 1e9;

@@ -1,7 +1,7 @@
 #include "coordinator/opinion.h"
 #include "coordinator/run_priv.h"
 
-#include <time.h>
+#include "common/units.h"
 
 static Rackbench__ToCoordinator *copy_of(const Rackbench__ToCoordinator *msg)
 {
@@ -39,7 +39,21 @@ static void on_join(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
         rb_run_lose(run, host, now_ns, "the agent was started again and knows nothing of this run");
 }
 
-static void on_welcome(rb_run_t *run, rb_run_host_t *host, const Rackbench__Welcome *welcome)
+/* They understand each other; that they measure alike is not sure. */
+static void note_release(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns)
+{
+    const char *theirs = host->inventory->agent_version;
+    if (theirs == NULL || strcmp(theirs, RB_VERSION) == 0)
+        return;
+    RB_AUTO(rb_free_str)
+    char *text = rb_asprintf("the agent is release %s, the coordinator %s: use the same release on "
+                             "every host",
+                             theirs, RB_VERSION);
+    rb_run_note(run, host, now_ns, "release", text);
+}
+
+static void on_welcome(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                       const Rackbench__Welcome *welcome)
 {
     if (host->link == LINK_LOST && host->inventory == NULL)
         rb_run_send_bye(run, host); /* it came too late: set it free */
@@ -49,28 +63,37 @@ static void on_welcome(rb_run_t *run, rb_run_host_t *host, const Rackbench__Welc
     host->want = WANT_NOTHING;
     host->inventory = rb_inventory_copy(welcome->inventory);
     rb_run_write_host(run, host);
+    note_release(run, host, now_ns);
 }
 
-static void on_busy(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
-                    const Rackbench__Busy *busy)
+/* STOP: not free yet. What it was busy with at first is what the user is told. */
+static void on_still_busy(rb_run_host_t *host, const Rackbench__Busy *busy)
 {
-    char since[32];
-    time_t s = (time_t)(busy->since_wall_ns / RB_NS_PER_S);
-    struct tm tm;
-    gmtime_r(&s, &tm);
-    strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S", &tm);
+    if (host->owner != NULL)
+        return;
+    host->owner = rb_strdup(busy->run_id);
+    host->owner_wall_ns = busy->since_wall_ns;
+}
+
+static void on_busy(rb_run_t *run, rb_run_host_t *host, const rb_run_event_t *ev)
+{
+    const Rackbench__Busy *busy = ev->message->busy;
+    char since[RB_FMT_SIZE];
     rb_err_t err;
-    if (strcmp(busy->run_id, run->opts.id) == 0) {
-        rb_err_set(&err, RB_ERR_INPUT, "stands in the host list twice, under another address");
-        rb_run_fail_host(run, host, now_ns, &err);
+    if (run->opts.goal == RB_RUN_STOP) {
+        on_still_busy(host, busy);
         return;
     }
-    rb_err_set(&err, RB_ERR_NET, "busy with run %s since %s UTC; wait until that run has ended",
-               busy->run_id, since);
-    if (run->opts.goal == RB_RUN_INVENTORY)
-        rb_run_lose(run, host, now_ns, err.text);
+    if (strcmp(busy->run_id, run->opts.id) == 0)
+        rb_err_set(&err, RB_ERR_INPUT, "stands in the host list twice, under another address");
     else
-        rb_run_fail_host(run, host, now_ns, &err);
+        rb_err_set(&err, RB_ERR_NET,
+                   "busy with run %s since %s; wait until that run has ended, or free the host by "
+                   "rackbench stop --hosts %s",
+                   busy->run_id,
+                   rb_fmt_since(since, sizeof(since), busy->since_wall_ns, ev->wall_ns),
+                   host->opts->name);
+    rb_run_fail_host(run, host, ev->now_ns, &err);
 }
 
 /* The agent is not where the last command should have brought it: the command or its answer was
@@ -81,6 +104,7 @@ static bool must_resend(const rb_run_t *run, const rb_run_host_t *host,
     switch (host->want) {
     case WANT_NOTHING:
     case WANT_WELCOME:
+    case WANT_FREE:
         return false;
     case WANT_LOADED:
     case WANT_CLEANED:
@@ -94,6 +118,14 @@ static bool must_resend(const rb_run_t *run, const rb_run_host_t *host,
                (run->te_ns != 0 && ack->state != RACKBENCH__BEAT_ACK__STATE__draining);
     }
     return false;
+}
+
+static void on_free(rb_run_host_t *host, const Rackbench__BeatAck *ack)
+{
+    if (host->link != LINK_CONNECTING || ack->state != RACKBENCH__BEAT_ACK__STATE__idle)
+        return;
+    host->link = LINK_UP;
+    host->want = WANT_NOTHING;
 }
 
 /* Probes back to back, until they tell nothing new. */
@@ -143,6 +175,10 @@ static void on_beat_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                         const Rackbench__BeatAck *ack)
 {
     rb_clocksync_add(&host->clock, ack->t1_ns, ack->t2_ns, now_ns);
+    if (run->opts.goal == RB_RUN_STOP) {
+        on_free(host, ack);
+        return;
+    }
     if (host->link != LINK_UP)
         return;
     if (ack->wall_clock != NULL)
@@ -234,10 +270,10 @@ void rb_run_on_message(rb_run_t *run, const rb_run_event_t *ev)
     host->heard_ns = ev->now_ns;
     switch (msg->body_case) {
     case RACKBENCH__TO_COORDINATOR__BODY_WELCOME:
-        on_welcome(run, host, msg->welcome);
+        on_welcome(run, host, ev->now_ns, msg->welcome);
         break;
     case RACKBENCH__TO_COORDINATOR__BODY_BUSY:
-        on_busy(run, host, ev->now_ns, msg->busy);
+        on_busy(run, host, ev);
         break;
     case RACKBENCH__TO_COORDINATOR__BODY_BEAT_ACK:
         on_beat_ack(run, host, ev->now_ns, msg->beat_ack);

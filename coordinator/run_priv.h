@@ -1,8 +1,9 @@
 /* run_priv.h - what the files of the run share: run.c (stages), run_message.c (what agents say),
- * run_send.c (what we say), run_row.c (the journal), run_step.c (what is run next), run_end.c
- * (loss, faults, the end). */
+ * run_send.c (what we say), run_row.c (the journal), run_budget.c (its size), run_step.c (what is
+ * run next), run_end.c (loss, faults, the end). */
 #pragma once
 
+#include "coordinator/budget.h"
 #include "coordinator/run.h"
 #include "proto/sample.h"
 #include "proto/select.h"
@@ -17,7 +18,8 @@ typedef enum {
     WANT_READY,
     WANT_ARMED,
     WANT_DRAINED,
-    WANT_CLEANED
+    WANT_CLEANED,
+    WANT_FREE
 } rb_run_want_t;
 
 typedef struct {
@@ -37,6 +39,8 @@ typedef struct {
     bool started;        /* a worker's first submission is known: */
     int64_t lateness_ns; /* the earliest one against its due time */
     uint64_t done_bytes, total_bytes;
+    char *owner; /* STOP: run id that it was busy with, or NULL */
+    uint64_t owner_wall_ns;
     rb_clocksync_t clock;
     bool clock_disagrees;              /* the wall clocks say otherwise, and that was noted */
     Rackbench__Inventory *inventory;   /* owned, from Welcome */
@@ -62,6 +66,7 @@ struct rb_run {
     char reason[sizeof(((rb_err_t *)0)->text)]; /* of the verdict that set te_ns; "": none */
     rb_wall_clock_t wall_clock;                 /* ours; not synchronised until it was read */
     bool journal_broken;
+    rb_budget_t budget; /* of the journal */
     uint32_t interrupts;
     size_t lost;
     rb_run_outcome_t outcome; /* the first fault wins */
@@ -82,6 +87,13 @@ static inline const Rackbench__Phase *rb_run_phase(const rb_run_t *run)
 bool rb_run_reached(const rb_run_t *run, const rb_run_host_t *host);
 void rb_run_advance(rb_run_t *run, uint64_t now_ns); /* leaves every stage that is complete */
 
+/* run_budget.c */
+/* How many windows of each host are still to come by the plan; searches may take all their steps.
+ */
+uint64_t rb_run_windows_left(const rb_run_t *run, uint64_t now_ns);
+/* Once a beat: windows merge where the journal would grow too large. */
+void rb_run_keep_budget(rb_run_t *run, uint64_t now_ns);
+
 /* run_step.c */
 void rb_run_begin(rb_run_t *run, uint64_t now_ns); /* the first step */
 /* The step under way is over and journaled: tells the search, and begins the next step. false: that
@@ -90,6 +102,8 @@ bool rb_run_go_on(rb_run_t *run, uint64_t now_ns);
 
 /* run_send.c */
 void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
+/* The first word to a host, said again until it answers. */
+void rb_run_greet(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
 /* Sends the command that leads to `want`, and remembers that an answer is due. */
 void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want);
 void rb_run_send_stop(rb_run_t *run, rb_run_host_t *host);
@@ -119,7 +133,7 @@ void rb_run_judge_skew(rb_run_t *run);
 /* The first fault becomes the outcome, later ones events. A phase under way is stopped, else the
  * run ends. */
 void rb_run_fail(rb_run_t *run, uint64_t now_ns, const char *status, const rb_err_t *err);
-void rb_run_fail_host(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns,
+void rb_run_fail_host(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                       const rb_err_t *err); /* "agent NAME: " before the text */
 /* This host is known to be gone: does nothing if that is no news. */
 void rb_run_lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char *why);

@@ -1,10 +1,27 @@
 #include "coordinator/run_priv.h"
 
+/* As if the disk were full. */
+static int spent(const rb_run_t *run, size_t size, rb_err_t *err)
+{
+    if (!rb_budget_is_spent(&run->budget, size))
+        return 0;
+    return rb_err_set(err, RB_ERR_IO, "the journal has reached --journal-max (%llu bytes)",
+                      (unsigned long long)run->budget.max_bytes);
+}
+
 static void write_row(rb_run_t *run, uint64_t now_ns, uint32_t host, const void *row, size_t size)
 {
+    rb_row_kind_t kind = RB_ROW_RUN;
+    uint64_t seq;
     rb_err_t err;
-    if (run->journal_broken || run->sink.row(run->sink.ctx, host, row, size, &err) == 0)
+    if (run->journal_broken)
         return;
+    if (spent(run, size, &err) == 0 && run->sink.row(run->sink.ctx, host, row, size, &err) == 0) {
+        rb_row_peek(row, size, &kind, &seq, &err);
+        rb_budget_row(&run->budget, kind == RB_ROW_WINDOW ? RB_BUDGET_WINDOW : RB_BUDGET_OTHER,
+                      size);
+        return;
+    }
     run->journal_broken = true;
     rb_run_fail(run, now_ns, "failed", &err);
 }
@@ -109,7 +126,8 @@ void rb_run_write_host(rb_run_t *run, const rb_run_host_t *host)
     rb_row_t row = {.kind = RB_ROW_HOST};
     row.host.host = rb_run_host_index(run, host);
     row.host.name = unconst(host->opts->name);
-    row.host.inventory = rb_inventory_pack(host->inventory);
+    if (host->inventory != NULL)
+        row.host.inventory = rb_inventory_pack(host->inventory);
     row.host.nlabels = host->opts->nlabels;
     row.host.labels = rb_calloc(host->opts->nlabels, sizeof(char *));
     for (size_t i = 0; i < host->opts->nlabels; i++)

@@ -56,6 +56,8 @@ void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
     beat.seq = ++host->beat;
     beat.t1_ns = now_ns;
     beat.acked_row = host->next_row - 1;
+    beat.has_span = run->budget.span > 1;
+    beat.span = run->budget.span;
     SEND(run, host, BEAT, beat, &beat);
 }
 
@@ -81,6 +83,13 @@ void rb_run_send_bye(rb_run_t *run, rb_run_host_t *host)
     Rackbench__Bye bye = RACKBENCH__BYE__INIT;
     bye.reason = (char *)(uintptr_t)run->outcome.status;
     SEND(run, host, BYE, bye, &bye);
+}
+
+static void send_evict(rb_run_t *run, rb_run_host_t *host)
+{
+    Rackbench__Evict evict = RACKBENCH__EVICT__INIT;
+    evict.reason = (char *)(uintptr_t)run->opts.name;
+    SEND(run, host, EVICT, evict, &evict);
 }
 
 /* Workers of a job on a host: one per drive or file of its target and numjobs. */
@@ -145,7 +154,17 @@ void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want)
         clean.plan = plan_of(run);
         SEND(run, host, CLEAN, clean, &clean);
         break;
+    case WANT_FREE:
+        send_evict(run, host);
+        break;
     case WANT_NOTHING:
         break;
     }
+}
+
+void rb_run_greet(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    rb_run_command(run, host, run->opts.goal == RB_RUN_STOP ? WANT_FREE : WANT_WELCOME);
+    if (run->opts.goal == RB_RUN_STOP) /* whoever is idle says so */
+        rb_run_send_beat(run, host, now_ns);
 }

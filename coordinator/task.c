@@ -62,11 +62,11 @@ static int check_labels(const rb_fleet_t *fleet, const Rackbench__Plan *plan, rb
     return 0;
 }
 
-static rb_live_mode_t live_mode(const rb_options_t *options, rb_run_goal_t goal)
+rb_live_mode_t rb_task_live_mode(const rb_options_t *options)
 {
     if (options->json_lines)
         return RB_LIVE_JSON_LINES;
-    if (options->quiet || goal != RB_RUN_BENCHMARK)
+    if (options->quiet)
         return RB_LIVE_QUIET;
     return isatty(STDERR_FILENO) ? RB_LIVE_TTY : RB_LIVE_PLAIN;
 }
@@ -93,17 +93,20 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     *task = (rb_task_t){.fleet = open_fleet(options, opts->plan, err)};
     if (task->fleet == NULL || check_labels(task->fleet, opts->plan, err) != 0)
         return -1;
-    task->live = rb_live_new(options->json_lines ? stdout : stderr, live_mode(options, opts->goal),
-                             options->units);
+    task->live =
+        rb_live_new(options->json_lines ? stdout : stderr,
+                    opts->goal == RB_RUN_BENCHMARK ? rb_task_live_mode(options) : RB_LIVE_QUIET,
+                    options->units);
     RB_AUTO(rb_free_str)
     char *journal =
         opts->directory != NULL ? rb_run_dir_path(opts->directory, "journal.rbj") : NULL;
     conduct.run.goal = opts->goal;
     conduct.run.id = opts->id;
-    conduct.run.name = opts->plan != NULL ? opts->plan->name : "inventory";
+    conduct.run.name = opts->plan != NULL ? opts->plan->name : opts->name;
     conduct.run.started_wall_ns = opts->wall_ns;
     conduct.run.plan = opts->plan;
     conduct.run.connect_timeout_ns = options->connect_timeout_ns;
+    conduct.run.journal_max_bytes = options->journal_max_bytes;
     conduct.run.nmarks = task->fleet->insecure ? 1 : 0;
     conduct.run.marks = insecure;
     conduct.fleet = task->fleet;

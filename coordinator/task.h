@@ -14,6 +14,7 @@ typedef struct {
     const Rackbench__Plan *plan; /* resolved; NULL for RB_RUN_INVENTORY */
     const char *directory;       /* of the run; NULL: nothing is kept */
     rb_fold_t *fold;             /* or NULL */
+    const char *name;            /* without a plan: what is done */
     char id[RB_RUN_ID];
     uint64_t wall_ns;
 } rb_task_opts_t;
@@ -28,6 +29,9 @@ typedef struct {
 int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
                 rb_err_t *err);
 void rb_task_clear(rb_task_t *task);
+
+/* How a run is shown on standard error (json_lines: on standard output) while it goes on. */
+rb_live_mode_t rb_task_live_mode(const rb_options_t *options);
 
 /* Exit status of the run that is over; its one error line goes to err. */
 int rb_task_status(const rb_task_t *task, rb_err_t *err);

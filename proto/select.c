@@ -1,5 +1,7 @@
 #include "proto/select.h"
 
+#include "proto/wire.h"
+
 static bool has_label(const Rackbench__Label *want, size_t nlabels, Rackbench__Label *const *labels)
 {
     for (size_t i = 0; i < nlabels; i++)
@@ -35,6 +37,15 @@ void rb_phase_keep_on_host(Rackbench__Phase *phase, size_t nlabels, Rackbench__L
             rackbench__job__free_unpacked(phase->jobs[k], NULL);
     }
     phase->n_jobs = kept;
+}
+
+Rackbench__Plan *rb_plan_on_host(const Rackbench__Plan *plan, size_t nlabels,
+                                 Rackbench__Label *const *labels)
+{
+    Rackbench__Plan *here = rb_plan_copy(plan);
+    for (size_t i = 0; i < here->n_phases; i++)
+        rb_phase_keep_on_host(here->phases[i], nlabels, labels);
+    return here;
 }
 
 uint64_t rb_phase_ramp_ns(const Rackbench__Phase *phase)

@@ -15,6 +15,13 @@ bool rb_phase_on_host(const Rackbench__Phase *phase, size_t nlabels,
 void rb_phase_keep_on_host(Rackbench__Phase *phase, size_t nlabels,
                            Rackbench__Label *const *labels);
 
+/* Leaves out, and frees, the jobs that this host takes no part in. */
+void rb_phase_keep_on_host(Rackbench__Phase *phase, size_t nlabels,
+                           Rackbench__Label *const *labels);
+/* A copy without them; the caller frees it (rb_plan_destroy). */
+Rackbench__Plan *rb_plan_on_host(const Rackbench__Plan *plan, size_t nlabels,
+                                 Rackbench__Label *const *labels);
+
 /* Length of a resolved phase [ns]: ramp_time, and runtime (0: bound by bytes or operations). Its
  * jobs agree. */
 uint64_t rb_phase_ramp_ns(const Rackbench__Phase *phase);

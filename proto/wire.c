@@ -26,14 +26,14 @@ static int check_header(const uint8_t *h, size_t size, rb_err_t *err)
         return rb_err_set(err, RB_ERR_NET,
                           "frame begins with %02x %02x %02x: expected 'RBW', as rackbench sends",
                           h[0], h[1], h[2]);
-    if (h[3] != RB_WIRE_VERSION)
+    if (h[3] != RB_WIRE_VERSION && h[4] != RB_FRAME_REFUSAL)
         return rb_err_set(err, RB_ERR_NET,
                           "frame of protocol version %u: this program speaks version %d, "
                           "use the same release on every host",
                           h[3], RB_WIRE_VERSION);
-    if (h[4] < RB_FRAME_TO_AGENT || h[4] > RB_FRAME_ROW)
+    if (h[4] < RB_FRAME_TO_AGENT || h[4] > RB_FRAME_REFUSAL)
         return rb_err_set(err, RB_ERR_NET, "frame of kind %u: expected %d to %d", h[4],
-                          RB_FRAME_TO_AGENT, RB_FRAME_ROW);
+                          RB_FRAME_TO_AGENT, RB_FRAME_REFUSAL);
     if (h[5] != 0 || h[6] != 0 || h[7] != 0)
         return rb_err_set(err, RB_ERR_NET,
                           "frame with reserved bytes %02x %02x %02x: expected zeros", h[5], h[6],
@@ -93,6 +93,45 @@ rb_bytes_t rb_wire_pack_row(const void *row, size_t size)
     if (size > 0)
         memcpy(b.data + RB_WIRE_HEADER, row, size);
     return b;
+}
+
+/* ---------------------------------------------------------------- refusals */
+
+/* "RELEASE\nWHY", no NUL. */
+rb_bytes_t rb_wire_pack_refusal(const char *why)
+{
+    RB_AUTO(rb_free_str) char *text = rb_asprintf("%s\n%s", RB_VERSION, why);
+    size_t size = strlen(text);
+    rb_bytes_t b = frame_new(RB_FRAME_REFUSAL, size);
+    memcpy(b.data + RB_WIRE_HEADER, text, size);
+    return b;
+}
+
+/* A piece of foreign text up to a line feed, fit to be printed. Returns what it took of it. */
+static size_t take_line(char *buf, size_t room, const uint8_t *text, size_t size)
+{
+    size_t n = 0, at = 0;
+    for (; at < size && text[at] != '\n'; at++)
+        if (n + 1 < room)
+            buf[n++] = text[at] >= 0x20 && text[at] < 0x7f ? (char)text[at] : '?';
+    buf[n] = '\0';
+    return at < size ? at + 1 : at;
+}
+
+void rb_wire_refusal(const void *data, size_t size, rb_err_t *ret)
+{
+    const uint8_t *h = data, *text = h + RB_WIRE_HEADER;
+    size -= RB_WIRE_HEADER;
+    char release[65], why[301];
+    size_t at = take_line(release, sizeof(release), text, size);
+    take_line(why, sizeof(why), text + at, size - at);
+    if (h[3] != RB_WIRE_VERSION)
+        rb_err_set(ret, RB_ERR_NET,
+                   "speaks protocol version %u (release %s), this program version %d (release %s): "
+                   "use the same release on every host",
+                   h[3], release, RB_WIRE_VERSION, RB_VERSION);
+    else
+        rb_err_set(ret, RB_ERR_NET, "release %s refused what it was sent: %s", release, why);
 }
 
 /* ---------------------------------------------------------------- decoding */

@@ -6,6 +6,9 @@
  *   5  0 0 0         reserved
  *   8  length        of the payload [bytes], little endian
  *
+ * This header, and the refusal, stay as they are in every version: so two that do not understand
+ * each other can still say so.
+ *
  * The only door to protobuf-c's pack and unpack for control messages. Any thread; no state.
  */
 #pragma once
@@ -13,13 +16,16 @@
 #include "common/err.h"
 #include "rackbench.pb-c.h"
 
+#ifndef RB_WIRE_VERSION /* tests build a peer of another version */
 #define RB_WIRE_VERSION 1
-#define RB_WIRE_HEADER  12
+#endif
+#define RB_WIRE_HEADER 12
 
 typedef enum {
     RB_FRAME_TO_AGENT = 1,
     RB_FRAME_TO_COORDINATOR = 2,
-    RB_FRAME_ROW = 3
+    RB_FRAME_ROW = 3,
+    RB_FRAME_REFUSAL = 4 /* of any version */
 } rb_frame_kind_t;
 
 typedef struct {
@@ -35,13 +41,20 @@ typedef struct {
     size_t size; /* [bytes] */
 } rb_frame_t;
 
-/* Checks magic, version, kind, length (exactly the rest, at most RB_MAX_FRAME). RB_ERR_NET. */
+/* Checks magic, version (of a refusal any will do), kind, length (exactly the rest, at most
+ * RB_MAX_FRAME). RB_ERR_NET. */
 int rb_wire_parse(const void *data, size_t size, rb_frame_t *ret_frame, rb_err_t *err);
 
 /* Message -> frame. The result is owned by the caller. */
 rb_bytes_t rb_wire_pack_to_agent(const Rackbench__ToAgent *msg);
 rb_bytes_t rb_wire_pack_to_coordinator(const Rackbench__ToCoordinator *msg);
 rb_bytes_t rb_wire_pack_row(const void *row, size_t size);
+
+/* The answer to a frame that was not understood, but never to a refusal. why: one sentence. */
+rb_bytes_t rb_wire_pack_refusal(const char *why);
+/* What the bytes of a parsed refusal say: RB_ERR_NET, with both versions and releases where they
+ * differ. */
+void rb_wire_refusal(const void *data, size_t size, rb_err_t *ret);
 
 /* Frame -> message; NULL and RB_ERR_NET when it is of another kind, does not decode, has no body,
  * or holds a field or an enum value that this version does not know. */

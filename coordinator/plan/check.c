@@ -134,9 +134,16 @@ static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree, phase
 
 static const rb_range_t plan_ranges[] = {
     {"min_hosts", 1, RB_MAX_HOSTS},
-    {"interval", 10 * RB_NS_PER_MS, 60 * RB_NS_PER_S},
     {"lease", 500 * RB_NS_PER_MS, 600 * RB_NS_PER_S},
 };
+
+static const rb_range_t interval_range[] = {{"interval", 10 * RB_NS_PER_MS, 60 * RB_NS_PER_S}};
+
+static int plan_interval(const rb_scope_t *s)
+{
+    bool is_auto = s->plan->has_interval_ns && s->plan->interval_ns == 0;
+    return is_auto ? 0 : rb_ranges_ask(s, &s->plan->base, interval_range, 1);
+}
 
 static int plan_names(const rb_scope_t *s)
 {
@@ -167,7 +174,7 @@ static int plan_host_loss(const rb_scope_t *s)
                         "min_hosts needs on_host_loss: continue (with abort, no host may be lost)");
 }
 
-static rb_rule_t *const plan_rules[] = {plan_counts, plan_names, plan_host_loss,
+static rb_rule_t *const plan_rules[] = {plan_counts, plan_names, plan_interval, plan_host_loss,
                                         rb_check_step_count};
 
 /* ---- the walk ---- */

@@ -9,8 +9,8 @@ struct fill {
 };
 
 static const struct fill plan_fill[] = {
-    {"on_host_loss", "abort"}, {"interval", "1s"}, {"max_skew", "1ms"},
-    {"strict_skew", "false"},  {"lease", "3s"},    {"randseed", "1"},
+    {"on_host_loss", "abort"}, {"interval", "auto"}, {"max_skew", "1ms"},
+    {"strict_skew", "false"},  {"lease", "3s"},      {"randseed", "1"},
 };
 static const struct fill phase_fill[] = {{"destructive", "false"}};
 static const struct fill file_target_fill[] = {{"files", "1"}};

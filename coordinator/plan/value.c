@@ -6,6 +6,12 @@
 #include "common/units.h"
 #include "coordinator/plan/fio_words.h"
 
+/* `interval: auto` is 0 in the plan. */
+static bool takes_auto(const ProtobufCFieldDescriptor *field)
+{
+    return strcmp(field->name, "interval_ns") == 0;
+}
+
 static int parse_number(rb_slot_t slot, const char *text, rb_err_t *err)
 {
     static int (*const parsers[])(const char *, uint64_t *, rb_err_t *) = {
@@ -15,8 +21,12 @@ static int parse_number(rb_slot_t slot, const char *text, rb_err_t *err)
         [RB_NUMBER_PPM] = rb_parse_ppm,
     };
     uint64_t number = 0;
-    if (parsers[rb_schema_number(slot.field)](text, &number, err) != 0)
+    bool is_auto = takes_auto(slot.field) && strcmp(text, "auto") == 0;
+    if (!is_auto && parsers[rb_schema_number(slot.field)](text, &number, err) != 0)
         return -1;
+    if (takes_auto(slot.field) && number == 0 && !is_auto)
+        return rb_err_set(err, RB_ERR_INPUT, "'%.64s' is no interval; auto, or 10ms to 1m is right",
+                          text);
     if (slot.field->type == PROTOBUF_C_TYPE_UINT64) {
         *(uint64_t *)rb_slot_push(slot) = number;
         return 0;
@@ -87,6 +97,10 @@ int rb_value_parse(rb_slot_t slot, const char *text, rb_err_t *err)
 
 const char *rb_value_number(const ProtobufCFieldDescriptor *field, uint64_t number, char *buf)
 {
+    if (takes_auto(field) && number == 0) {
+        snprintf(buf, RB_FMT_SIZE, "auto");
+        return buf;
+    }
     switch (rb_schema_number(field)) {
     case RB_NUMBER_NS:
         return rb_fmt_duration(buf, RB_FMT_SIZE, number);

@@ -40,16 +40,30 @@ const char *rb_text_quantile(rb_text_t *text, char *buf, const rb_lat_t *lat, in
     return buf;
 }
 
+/* "4 hosts", or "4 of 5 hosts" where one never came. */
+static const char *hosts_of(char buf[RB_FMT_SIZE], const rb_fold_t *fold)
+{
+    size_t all = 0, came = 0;
+    for (size_t i = 0; i < fold->nhosts; i++) {
+        const rb_fold_host_t *host = &fold->hosts[i];
+        all += host->row.kind == RB_ROW_HOST;
+        came += host->inventory != NULL || host->seq > 0;
+    }
+    if (came == all)
+        snprintf(buf, RB_FMT_SIZE, "%zu %s", all, all == 1 ? "host" : "hosts");
+    else
+        snprintf(buf, RB_FMT_SIZE, "%zu of %zu hosts", came, all);
+    return buf;
+}
+
 static void put_run(const rb_text_t *text)
 {
     const rb_result_t *r = text->result;
     char name[RB_WORDS_SIZE], id[RB_WORDS_SIZE], word[RB_WORDS_SIZE];
     const char *lead = ", marks: ";
-    size_t nhosts = 0;
-    for (size_t i = 0; i < r->fold->nhosts; i++)
-        nhosts += r->fold->hosts[i].row.kind == RB_ROW_HOST;
-    fprintf(text->out, "%s (%s): %zu %s", rb_words_clean(name, sizeof(name), r->name),
-            rb_words_clean(id, sizeof(id), r->id), nhosts, nhosts == 1 ? "host" : "hosts");
+    char hosts[RB_FMT_SIZE];
+    fprintf(text->out, "%s (%s): %s", rb_words_clean(name, sizeof(name), r->name),
+            rb_words_clean(id, sizeof(id), r->id), hosts_of(hosts, r->fold));
     if (r->seconds > 0)
         fprintf(text->out, ", %.1f s", r->seconds);
     fprintf(text->out, ", %s", rb_words_clean(word, sizeof(word), r->status));

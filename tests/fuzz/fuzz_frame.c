@@ -14,6 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     RB_AUTO(rb_to_coordinator_destroy)
     Rackbench__ToCoordinator *up = rb_wire_to_coordinator(&frame, &err);
     RB_ASSERT(down == NULL || up == NULL);
+    if (frame.kind == RB_FRAME_REFUSAL)
+        rb_wire_refusal(data, size, &err);
     if (frame.kind == RB_FRAME_ROW && rb_row_unpack(frame.payload, frame.size, &row, &err) == 0)
         rb_row_clear(&row);
     return 0;

@@ -8,7 +8,7 @@
  *   sim_config   what the seed chooses         sim_queue   events in order of real time
  *   sim_net      links that delay and break    sim_agent   a host: session and its shell
  *   sim_engine   I/O that is only counted      sim_coordinator   the run and its shell
- *   sim_faults   what goes wrong, when         sim_check   invariants I1 .. I9
+ *   sim_faults   what goes wrong, when         sim_check   invariants I1 .. I10
  *   sim_report   trace and coverage
  */
 #pragma once
@@ -30,8 +30,10 @@ enum {
     SIM_LINE = 200,
     SIM_STATES = 8,
     SIM_STAGES = 8,
-    SIM_SESSION_EVENTS = 17, /* 9 bodies of ToAgent (0: none), then the kinds from TICK on */
-    SIM_RUN_EVENTS = 21      /* 12 bodies of ToCoordinator, then the kinds except MESSAGE */
+    SIM_TO_AGENT_BODIES = 11,                      /* 0: none */
+    SIM_TO_COORDINATOR_BODIES = 13,                /* likewise */
+    SIM_SESSION_EVENTS = SIM_TO_AGENT_BODIES + 8,  /* then the kinds from TICK on */
+    SIM_RUN_EVENTS = SIM_TO_COORDINATOR_BODIES + 9 /* then the kinds except MESSAGE */
 };
 
 #define SIM_PEER     "run"      /* the coordinator, as agents know it */
@@ -68,6 +70,7 @@ typedef enum {
     SIM_KILL_COORDINATOR,
     SIM_INTERRUPT,
     SIM_INTRUDE,
+    SIM_EVICT,   /* somebody frees the host */
     SIM_GARBAGE, /* a frame that cannot be understood */
     SIM_SYNC_FAILS,
     SIM_FAULT_KINDS
@@ -222,6 +225,7 @@ typedef struct {
     uint64_t answer_epoch;
     bool cleaning, failed_lost;
     uint64_t lease_end_ns; /* agent's clock: last word of the owner + lease */
+    uint64_t evicted_ns;   /* agent's clock; 0: not, since it was taken */
     size_t nmade;
     rb_bytes_t *made; /* rows, as made */
     size_t nnotes;
@@ -233,6 +237,7 @@ void sim_agent_start(sim_t *sim, uint32_t host);
 void sim_agent_kill(sim_t *sim, uint32_t host);
 void sim_agent_event(sim_t *sim, sim_event_t *event);
 void sim_agent_intrude(sim_t *sim, uint32_t host);
+void sim_agent_evict(sim_t *sim, uint32_t host);
 /* For the engine: an event of its own, and a row. */
 void sim_agent_step(sim_agent_t *agent, rb_session_event_t event);
 void sim_agent_row(sim_agent_t *agent, rb_row_t *row);
@@ -333,9 +338,10 @@ void sim_destroy(sim_t **sim);
 void sim_violate(sim_t *sim, uint32_t invariant, const char *fmt, ...) RB_PRINTF(3, 4);
 bool sim_takes_part(const sim_t *sim, uint32_t step, uint32_t host); /* by the plan alone */
 bool sim_is_search(const sim_t *sim, uint32_t plan_phase);
-void sim_check_io(sim_agent_t *agent);                         /* I1, whenever an engine works */
-void sim_check_io_start(sim_agent_t *agent);                   /* I2 */
-void sim_check_arm(sim_t *sim, uint32_t host, uint32_t phase); /* I2 */
+void sim_check_io(sim_agent_t *agent);       /* I1, I10, whenever an engine works */
+void sim_check_evicted(sim_agent_t *agent);  /* I10, whenever one is at rest */
+void sim_check_io_start(sim_agent_t *agent); /* I2 */
+void sim_check_arm(sim_t *sim, uint32_t host, uint32_t phase);               /* I2 */
 void sim_check_row(sim_t *sim, uint32_t host, const void *row, size_t size); /* I3 */
 void sim_check_clock(sim_t *sim, const rb_row_clock_t *clock);               /* I5 */
 void sim_check_opinion(sim_t *sim, uint32_t host); /* I5: it was noted that its clock disagrees */

@@ -186,6 +186,7 @@ static void on_message(sim_agent_t *a, const Rackbench__ToAgent *msg)
                                            .wall_clock = read_wall_clock(a, msg, &wall)});
     if (hello && busy == a->busy && !a->ours) {
         a->ours = true;
+        a->evicted_ns = 0;
         forget_rows(a);
     }
     if (a->ours && (hello || msg->body_case == RACKBENCH__TO_AGENT__BODY_BEAT))

@@ -6,8 +6,10 @@
  *   I5 clocks and starts lie within their bounds
  *   I6 every run ends in time, and leaves its agents at rest
  *   I7 the outcome is what happened
- *   I8 an owned agent heeds nobody else (sim_intruder.c)
+ *   I8 an owned agent heeds nobody else, unless it is evicted (sim_intruder.c)
  *   I9 steps follow the plan and its searches; agents run what the journal tells (sim_steps.c)
+ *   I10 an evicted agent does no more I/O, is free once it has drained, and its run says that it
+ * went
  */
 #include "tests/sim/sim.h"
 
@@ -45,6 +47,9 @@ void sim_check_io(sim_agent_t *agent)
     if (now_ns > agent->lease_end_ns + SIM_TICK_NS + ROUNDING_NS)
         sim_violate(agent->sim, 1, "h%u does I/O %.3f s after its lease ended", agent->host,
                     (double)(now_ns - agent->lease_end_ns) / 1e9);
+    if (agent->evicted_ns != 0 && now_ns > agent->evicted_ns + SIM_TICK_NS + ROUNDING_NS)
+        sim_violate(agent->sim, 10, "h%u does I/O %.3f s after it was evicted", agent->host,
+                    (double)(now_ns - agent->evicted_ns) / 1e9);
     /* Who was given up is not kept at work: what it hears last are Beats that were under way. */
     const sim_coordinator_t *c = &agent->sim->coordinator;
     uint64_t since_ns = RB_MAX(c->lost_ns[agent->host], agent->paused_until_ns);
@@ -52,6 +57,13 @@ void sim_check_io(sim_agent_t *agent)
                                                          SIM_MAX_DELAY_NS + RB_BEAT_NS)
         sim_violate(agent->sim, 1, "h%u does I/O %.3f s after it was given up", agent->host,
                     (double)(agent->sim->now_ns - since_ns) / 1e9);
+}
+
+void sim_check_evicted(sim_agent_t *agent)
+{
+    if (agent->ours && agent->evicted_ns != 0)
+        sim_violate(agent->sim, 10, "h%u was evicted and is at rest, and is still held",
+                    agent->host);
 }
 
 void sim_check_io_start(sim_agent_t *agent)
@@ -260,6 +272,9 @@ void sim_check_step(sim_t *sim, const rb_run_event_t *event)
     const sim_coordinator_t *c = &sim->coordinator;
     const rb_run_outcome_t *before = &c->before, *after = rb_run_outcome(c->run);
     verdict_t want = of_event(event), full = {RB_ERR_IO, "failed"};
+    /* Who lists hosts goes on without those that are of no use. */
+    if (sim->config.run.goal == RB_RUN_INVENTORY && want.code == RB_ERR_NET)
+        want.status = "host_lost";
     bool same = after->err.code == before->err.code && strcmp(after->status, before->status) == 0;
     if (before->err.code != RB_OK) {
         if (!same)

@@ -173,12 +173,12 @@ static void init_faults(rb_rng_t *rng, sim_config_t *c)
     static const uint32_t weights[SIM_FAULT_KINDS] = {
         [SIM_BREAK] = 40,       [SIM_KILL_AGENT] = 15,        [SIM_GONE] = 5,
         [SIM_PAUSE_AGENT] = 15, [SIM_PAUSE_COORDINATOR] = 15, [SIM_KILL_COORDINATOR] = 8,
-        [SIM_INTERRUPT] = 10,   [SIM_INTRUDE] = 40,           [SIM_GARBAGE] = 1,
-        [SIM_SYNC_FAILS] = 1};
+        [SIM_INTERRUPT] = 10,   [SIM_INTRUDE] = 40,           [SIM_EVICT] = 15,
+        [SIM_GARBAGE] = 1,      [SIM_SYNC_FAILS] = 1};
     c->nfaults = sim_between(rng, 1, SIM_MAX_FAULTS);
     for (size_t i = 0; i < c->nfaults; i++) {
         sim_fault_t *f = &c->faults[i];
-        uint64_t pick = rb_rng_below(rng, 150);
+        uint64_t pick = rb_rng_below(rng, 165);
         for (f->kind = 0; pick >= weights[f->kind]; f->kind++)
             pick -= weights[f->kind];
         f->at_ns = rb_rng_below(rng, planned_ns(c));

@@ -224,6 +224,7 @@ static void become_drained(sim_agent_t *a)
     sim_engine_release(a);
     sim_agent_step(a, (rb_session_event_t){.kind = RB_SESSION_DRAINED,
                                            .fault = fault.code == RB_OK ? NULL : &fault});
+    sim_check_evicted(a);
 }
 
 void sim_engine_event(sim_agent_t *agent)
@@ -239,6 +240,7 @@ void sim_engine_event(sim_agent_t *agent)
     case SIM_FAILING:
         sim_engine_release(agent);
         sim_agent_step(agent, (rb_session_event_t){.kind = RB_SESSION_FAILED, .fault = &fault});
+        sim_check_evicted(agent);
         break;
     case SIM_ARMED:
         work_armed(agent, now_ns);

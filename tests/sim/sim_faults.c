@@ -1,8 +1,8 @@
 #include "tests/sim/sim.h"
 
 static const char *const names[SIM_FAULT_KINDS] = {
-    "break",     "kill agent", "gone",    "pause agent", "pause coordinator", "kill coordinator",
-    "interrupt", "intrude",    "garbage", "sync fails"};
+    "break",     "kill agent", "gone",  "pause agent", "pause coordinator", "kill coordinator",
+    "interrupt", "intrude",    "evict", "garbage",     "sync fails"};
 
 /* Waits for a process that is away; false if it is, or will not come back. */
 static bool present(sim_t *sim, uint32_t index)
@@ -66,6 +66,9 @@ void sim_fault(sim_t *sim, uint32_t index)
         break;
     case SIM_INTRUDE:
         sim_agent_intrude(sim, f->host);
+        break;
+    case SIM_EVICT:
+        sim_agent_evict(sim, f->host);
         break;
     case SIM_KILL_AGENT:
         kill_agent(sim, f);

@@ -20,6 +20,28 @@ static void say_hello(sim_agent_t *a)
     say(a, &msg);
 }
 
+void sim_agent_evict(sim_t *sim, uint32_t host)
+{
+    static char reason[] = "stopped by somebody";
+    sim_agent_t *a = &sim->agents[host];
+    Rackbench__Evict evict = RACKBENCH__EVICT__INIT;
+    Rackbench__ToAgent msg = RACKBENCH__TO_AGENT__INIT;
+    if (!a->alive || sim->now_ns < a->paused_until_ns)
+        return;
+    uint32_t busy = a->busy;
+    bool owned = rb_session_owned(a->session);
+    if (a->ours && a->evicted_ns == 0)
+        a->evicted_ns = sim_agent_now_ns(a);
+    evict.reason = reason;
+    msg.body_case = RACKBENCH__TO_AGENT__BODY_EVICT;
+    msg.evict = &evict;
+    say(a, &msg);
+    if (a->busy != busy + owned)
+        sim_violate(sim, 10, "h%u: evicted, it did not say whose it was", host);
+    if (a->engine.state == SIM_NO_ENGINE)
+        sim_check_evicted(a);
+}
+
 /* What an owner could say to harm. */
 static void say_the_rest(sim_agent_t *a)
 {

@@ -7,12 +7,13 @@ static const char *const states[SIM_STATES] = {"idle",  "owned", "loaded",   "pr
 static const char *const stages[SIM_STAGES] = {"connect",     "probe", "load",  "prepare",
                                                "probe_phase", "run",   "clean", "done"};
 static const char *const session_events[SIM_SESSION_EVENTS] = {
-    "none", "Hello",  "Beat",     "Load",  "Prepare", "Arm",     "Stop",    "Clean", "Bye",
-    "tick", "loaded", "progress", "ready", "failed",  "drained", "cleaned", "row"};
+    "none",  "Hello",  "Beat",    "Load",    "Prepare", "Arm",    "Stop",
+    "Clean", "Bye",    "Collect", "Evict",   "tick",    "loaded", "progress",
+    "ready", "failed", "drained", "cleaned", "row"};
 static const char *const run_events[SIM_RUN_EVENTS] = {
-    "none",  "Join",   "Welcome", "Busy",           "BeatAck",   "Loaded",  "Progress",
-    "Ready", "Armed",  "Drained", "Failed",         "Cleaned",   "start",   "tick",
-    "row",   "broken", "gone",    "journal_failed", "interrupt", "verdict", ""};
+    "none",   "Join",    "Welcome", "Busy",           "BeatAck",   "Loaded", "Progress", "Ready",
+    "Armed",  "Drained", "Failed",  "Cleaned",        "Leaving",   "start",  "tick",     "row",
+    "broken", "refused", "gone",    "journal_failed", "interrupt", "verdict"};
 
 void sim_log(sim_t *sim, const char *fmt, ...)
 {
@@ -40,8 +41,9 @@ const char *sim_to_coordinator_name(const Rackbench__ToCoordinator *msg)
 
 void sim_cover_session(sim_t *sim, const sim_agent_t *agent, const rb_session_event_t *event)
 {
-    size_t what = event->kind == RB_SESSION_MESSAGE ? (size_t)event->message->body_case
-                                                    : 9 + (size_t)event->kind - RB_SESSION_TICK;
+    size_t what = event->kind == RB_SESSION_MESSAGE
+                      ? (size_t)event->message->body_case
+                      : SIM_TO_AGENT_BODIES + (size_t)event->kind - RB_SESSION_TICK;
     sim->coverage->session[rb_session_state(agent->session)][what]++;
 }
 
@@ -51,7 +53,7 @@ void sim_cover_run(sim_t *sim, rb_stage_t stage, const rb_run_event_t *event)
     if (event->kind == RB_RUN_MESSAGE)
         what = (size_t)event->message->body_case;
     else
-        what = 12 + (what > RB_RUN_MESSAGE ? what - 1 : what);
+        what = SIM_TO_COORDINATOR_BODIES + (what > RB_RUN_MESSAGE ? what - 1 : what);
     sim->coverage->run[stage][what]++;
 }
 
@@ -89,7 +91,7 @@ void sim_print_coverage(const sim_coverage_t *coverage)
         print_row(states[i], coverage->session[i], session_events, SIM_SESSION_EVENTS);
     puts("run stage x event");
     for (size_t i = 0; i < SIM_STAGES; i++)
-        print_row(stages[i], coverage->run[i], run_events, SIM_RUN_EVENTS - 1);
+        print_row(stages[i], coverage->run[i], run_events, SIM_RUN_EVENTS);
     printf("exits:");
     for (size_t i = 0; i < RB_LEN(coverage->exits); i++)
         if (coverage->exits[i] != 0)

@@ -28,8 +28,9 @@ typedef struct {
     uint32_t prepared; /* of the last Prepare: number, whether with a phase, and its job's rate */
     bool overridden;
     uint64_t rate_iops;
-    char said[4096];       /* since the last expect */
-    size_t rows[MAX_KIND]; /* of host 0, by kind */
+    uint32_t spans[HOSTS + 1]; /* that the last Beat asked for; 0: none */
+    char said[4096];           /* since the last expect */
+    size_t rows[MAX_KIND];     /* of host 0, by kind */
     size_t agent_rows;
     size_t rows_left;        /* the journal takes no more than these */
     rb_row_t last[MAX_KIND]; /* of each kind of host 0; owned */
@@ -55,8 +56,8 @@ static inline void take_prepare(fixture_t *f, const Rackbench__Prepare *prepare)
 static inline void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
 {
     fixture_t *f = ctx;
-    static const char *const names[] = {"none", "Hello", "Beat",  "Load", "Prepare",
-                                        "Arm",  "Stop",  "Clean", "Bye"};
+    static const char *const names[] = {"none", "Hello", "Beat", "Load",    "Prepare", "Arm",
+                                        "Stop", "Clean", "Bye",  "Collect", "Evict"};
     if (msg->body_case != RACKBENCH__TO_AGENT__BODY_BEAT) {
         put(f, "%s%u ", names[msg->body_case], host);
         if (msg->body_case == RACKBENCH__TO_AGENT__BODY_PREPARE)
@@ -66,6 +67,7 @@ static inline void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent 
     f->beats[host] = msg->beat->seq;
     f->sent_ns[host] = msg->beat->t1_ns;
     f->acked[host] = msg->beat->acked_row;
+    f->spans[host] = msg->beat->has_span ? msg->beat->span : 0;
     f->told[host] = (Rackbench__Discipline)RACKBENCH__DISCIPLINE__INIT;
     if (msg->beat->discipline != NULL)
         f->told[host] = *msg->beat->discipline;
@@ -216,6 +218,24 @@ static inline void drained(fixture_t *f, uint32_t host, uint64_t last_row)
 {
     f->states[host] = RACKBENCH__BEAT_ACK__STATE__loaded;
     SAY(f, host, DRAINED, drained, Drained, .phase = 0, .last_row = last_row);
+}
+
+/* READY, ARMED and DRAINED of both for the step of that number. */
+static inline void do_step(fixture_t *f, uint32_t phase)
+{
+    for (uint32_t host = 1; host <= HOSTS; host++) {
+        f->states[host] = RACKBENCH__BEAT_ACK__STATE__ready;
+        SAY(f, host, READY, ready, Ready, .phase = phase);
+    }
+    pump(f);
+    for (uint32_t host = 1; host <= HOSTS; host++) {
+        f->states[host] = RACKBENCH__BEAT_ACK__STATE__armed;
+        SAY(f, host, ARMED, armed, Armed, .phase = phase);
+    }
+    for (uint32_t host = 1; host <= HOSTS; host++) {
+        f->states[host] = RACKBENCH__BEAT_ACK__STATE__loaded;
+        SAY(f, host, DRAINED, drained, Drained, .phase = phase, .last_row = 0);
+    }
 }
 
 /* ---- what must have happened ---- */

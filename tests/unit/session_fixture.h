@@ -21,7 +21,7 @@ typedef struct {
 } agent_t;
 
 static void put(agent_t *a, const char *fmt, ...) RB_PRINTF(2, 3);
-static void put(agent_t *a, const char *fmt, ...)
+static inline void put(agent_t *a, const char *fmt, ...)
 {
     size_t n = strlen(a->said);
     va_list ap;
@@ -32,7 +32,7 @@ static void put(agent_t *a, const char *fmt, ...)
 
 /* ---- the sink writes down ---- */
 
-static void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinator *msg)
+static inline void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinator *msg)
 {
     static const char *const names[] = {"none",   "Join",     "Welcome", "Busy",  "BeatAck",
                                         "Loaded", "Progress", "Ready",   "Armed", "Drained",
@@ -51,50 +51,50 @@ static void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinato
     put(ctx, " ");
 }
 
-static void sink_row(void *ctx, const char *peer, const void *row, size_t size)
+static inline void sink_row(void *ctx, const char *peer, const void *row, size_t size)
 {
     (void)peer;
     put(ctx, "row:%.*s ", (int)RB_MIN(size, 8u), (const char *)row);
 }
 
-static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
+static inline void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     put(ctx, "load(%zu phases, %s) ", plan->n_phases, hello->host);
 }
 
-static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
+static inline void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
     uint32_t phase = prepare->phase;
     put(ctx, "prepare(%u) ", phase);
 }
 
-static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
+static inline void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
 {
     put(ctx, "arm(%llu,%lld) ", (unsigned long long)t0_ns, (long long)drift_ppb);
 }
 
-static void sink_stop(void *ctx, uint64_t te_ns)
+static inline void sink_stop(void *ctx, uint64_t te_ns)
 {
     put(ctx, "stop(%llu) ", (unsigned long long)te_ns);
 }
 
-static void sink_discipline(void *ctx, const Rackbench__Discipline *d)
+static inline void sink_discipline(void *ctx, const Rackbench__Discipline *d)
 {
     put(ctx, "discipline(%llu,%llu,%lld) ", (unsigned long long)d->at_ns,
         (unsigned long long)d->local_ns, (long long)d->drift_ppb);
 }
 
-static void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
+static inline void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     put(ctx, "clean(%zu phases, %s) ", plan->n_phases, hello->host);
 }
 
-static void sink_release(void *ctx)
+static inline void sink_release(void *ctx)
 {
     put(ctx, "release ");
 }
 
-static void sink_note(void *ctx, const char *kind, const char *text)
+static inline void sink_note(void *ctx, const char *kind, const char *text)
 {
     (void)text;
     put(ctx, "note(%s) ", kind);
@@ -102,13 +102,13 @@ static void sink_note(void *ctx, const char *kind, const char *text)
 
 /* ---- events ---- */
 
-static void step(agent_t *a, rb_session_event_t event)
+static inline void step(agent_t *a, rb_session_event_t event)
 {
     event.now_ns = a->now_ns;
     rb_session_step(a->session, &event);
 }
 
-static void hear(agent_t *a, const char *peer, const Rackbench__ToAgent *msg)
+static inline void hear(agent_t *a, const char *peer, const Rackbench__ToAgent *msg)
 {
     step(a, (rb_session_event_t){
                 .kind = RB_SESSION_MESSAGE, .wall_ns = 77, .peer = peer, .message = msg});
@@ -127,42 +127,42 @@ static void hear(agent_t *a, const char *peer, const Rackbench__ToAgent *msg)
 
 static char run1[] = "run1", run2[] = "run2", host[] = "h1";
 
-static void hello(agent_t *a, const char *peer, char *run_id)
+static inline void hello(agent_t *a, const char *peer, char *run_id)
 {
     HEAR(a, peer, HELLO, hello, Hello, hello, .run_id = run_id, .host = host, .lease_ns = LEASE_NS);
 }
 
-static void beat(agent_t *a, uint64_t acked)
+static inline void beat(agent_t *a, uint64_t acked)
 {
     HEAR(a, "c", BEAT, beat, Beat, beat, .seq = ++a->seq, .acked_row = acked);
 }
 
-static void load(agent_t *a)
+static inline void load(agent_t *a)
 {
     HEAR(a, "c", LOAD, load, Load, load, .plan = &a->plan);
 }
 
-static void prepare(agent_t *a, uint32_t phase)
+static inline void prepare(agent_t *a, uint32_t phase)
 {
     HEAR(a, "c", PREPARE, prepare, Prepare, prepare, .phase = phase);
 }
 
-static void arm(agent_t *a, uint32_t phase)
+static inline void arm(agent_t *a, uint32_t phase)
 {
     HEAR(a, "c", ARM, arm, Arm, arm, .phase = phase, .t0_ns = 5000, .drift_ppb = -3);
 }
 
-static void stop(agent_t *a, uint32_t phase, uint64_t te_ns)
+static inline void stop(agent_t *a, uint32_t phase, uint64_t te_ns)
 {
     HEAR(a, "c", STOP, stop, Stop, stop, .phase = phase, .te_ns = te_ns);
 }
 
-static void bye(agent_t *a)
+static inline void bye(agent_t *a)
 {
     HEAR(a, "c", BYE, bye, Bye, bye, .reason = NULL);
 }
 
-static void report(agent_t *a, rb_session_event_kind_t kind)
+static inline void report(agent_t *a, rb_session_event_kind_t kind)
 {
     Rackbench__Loaded loaded = RACKBENCH__LOADED__INIT;
     Rackbench__Cleaned cleaned = RACKBENCH__CLEANED__INIT;
@@ -173,24 +173,24 @@ static void report(agent_t *a, rb_session_event_kind_t kind)
                                  .fault = kind == RB_SESSION_FAILED ? &fault : NULL});
 }
 
-static void make_row(agent_t *a, const char *text)
+static inline void make_row(agent_t *a, const char *text)
 {
     step(a, (rb_session_event_t){.kind = RB_SESSION_ROW, .row = text, .row_size = strlen(text)});
 }
 
-static void wait(agent_t *a, uint64_t ns)
+static inline void wait(agent_t *a, uint64_t ns)
 {
     a->now_ns += ns;
     report(a, RB_SESSION_TICK);
 }
 
-static void expect(agent_t *a, const char *said)
+static inline void expect(agent_t *a, const char *said)
 {
     assert_string_equal(a->said, said);
     a->said[0] = '\0';
 }
 
-static agent_t *agent_new(const char *join_name)
+static inline agent_t *agent_new(const char *join_name)
 {
     agent_t *a = rb_calloc(1, sizeof(*a));
     rb_session_sink_t sink = {a,        sink_send, sink_row,        sink_load,  sink_prepare,
@@ -207,7 +207,7 @@ static agent_t *agent_new(const char *join_name)
     return a;
 }
 
-static void agent_destroy(agent_t **a)
+static inline void agent_destroy(agent_t **a)
 {
     rb_session_destroy(&(*a)->session);
     free(*a);
@@ -215,7 +215,7 @@ static void agent_destroy(agent_t **a)
 }
 
 /* Up to I/O in phase 0. */
-static agent_t *agent_armed(void)
+static inline agent_t *agent_armed(void)
 {
     agent_t *a = agent_new(NULL);
     hello(a, "c", run1);

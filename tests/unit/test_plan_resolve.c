@@ -13,7 +13,7 @@ static void test_defaults(void **state)
     RB_AUTO(rb_free_str) char *text = rb_plan_emit(plan);
     assert_string_equal(text, "name: p\n"
                               "on_host_loss: abort\n"
-                              "interval: 1s\n"
+                              "interval: auto\n"
                               "max_skew: 1ms\n"
                               "strict_skew: false\n"
                               "lease: 3s\n"

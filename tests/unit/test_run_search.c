@@ -8,24 +8,6 @@ static const rb_row_search_t *last_search(const fixture_t *f)
     return &f->last[RB_ROW_SEARCH].search;
 }
 
-/* READY, ARMED and DRAINED of both for the step of that number. */
-static void do_step(fixture_t *f, uint32_t phase)
-{
-    for (uint32_t host = 1; host <= HOSTS; host++) {
-        f->states[host] = RACKBENCH__BEAT_ACK__STATE__ready;
-        SAY(f, host, READY, ready, Ready, .phase = phase);
-    }
-    pump(f);
-    for (uint32_t host = 1; host <= HOSTS; host++) {
-        f->states[host] = RACKBENCH__BEAT_ACK__STATE__armed;
-        SAY(f, host, ARMED, armed, Armed, .phase = phase);
-    }
-    for (uint32_t host = 1; host <= HOSTS; host++) {
-        f->states[host] = RACKBENCH__BEAT_ACK__STATE__loaded;
-        SAY(f, host, DRAINED, drained, Drained, .phase = phase, .last_row = 0);
-    }
-}
-
 static void searches(Rackbench__Job *job)
 {
     static char percentile[] = "99";

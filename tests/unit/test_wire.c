@@ -102,8 +102,39 @@ static void test_kinds_outside_are_refused(void **state)
     RB_AUTO(rb_bytes_clear) rb_bytes_t b = hello_frame();
     b.data[4] = 0;
     assert_refused(&b, b.size, "kind 0");
-    b.data[4] = 4;
-    assert_refused(&b, b.size, "kind 4");
+    b.data[4] = 5;
+    assert_refused(&b, b.size, "kind 5");
+}
+
+static void assert_says(const rb_bytes_t *b, const char *text)
+{
+    rb_err_t err = {0};
+    rb_wire_refusal(b->data, b->size, &err);
+    assert_int_equal(err.code, RB_ERR_NET);
+    assert_string_equal(err.text, text);
+}
+
+/* The one kind that crosses versions, and that must be read whatever a stranger puts into it. */
+static void test_refusal_of_any_version(void **state)
+{
+    (void)state;
+    static const uint8_t expected[] = {'R', 'B', 'W', 1, 4, 0, 0, 0, 16, 0, 0, 0};
+    rb_err_t err = {0};
+    rb_frame_t frame;
+    RB_AUTO(rb_bytes_clear) rb_bytes_t b = rb_wire_pack_refusal("not\x1b[2J so");
+    assert_memory_equal(b.data, expected, sizeof(expected));
+    assert_int_equal(rb_wire_parse(b.data, b.size, &frame, &err), 0);
+    assert_says(&b, "release " RB_VERSION " refused what it was sent: not?[2J so");
+    b.data[3] = 9;
+    assert_int_equal(rb_wire_parse(b.data, b.size, &frame, &err), 0);
+    assert_says(&b, "speaks protocol version 9 (release " RB_VERSION
+                    "), this program version 1 (release " RB_VERSION
+                    "): use the same release on every host");
+    assert_null(rb_wire_to_agent(&frame, &err));
+    b.size = RB_WIRE_HEADER;
+    assert_says(&b,
+                "speaks protocol version 9 (release ), this program version 1 (release " RB_VERSION
+                "): use the same release on every host");
 }
 
 static void test_length_is_exactly_the_rest(void **state)
@@ -273,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_each_header_byte_is_checked),
         cmocka_unit_test(test_both_versions_are_named),
         cmocka_unit_test(test_kinds_outside_are_refused),
+        cmocka_unit_test(test_refusal_of_any_version),
         cmocka_unit_test(test_length_is_exactly_the_rest),
         cmocka_unit_test(test_largest_frame),
         cmocka_unit_test(test_other_kind_is_refused),
