@@ -80,6 +80,9 @@ test_slower_than_it_began()
     search --json-lines >"$TMP/lines" &
     pid=$!
     wait_for 20 grep -q '"step":2' "$TMP/lines"
+    expect_exit 0 rackbench status "$TMP/slower"
+    expect_match 'phase 1 of 2: steady, step [23] at [0-9.]+k? IOPS' "$OUTPUT"
+    expect_match 'left by the plan: at most [45][0-9]s|left by the plan: at most 1m' "$OUTPUT"
     throttle_iops "$group" "$dev" read 400
     wait $pid
     jq -c '.searches[0] | del(.steps)' "$result"
