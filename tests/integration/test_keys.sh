@@ -67,13 +67,14 @@ start_agent()
 
 test_who_gets_in()
 {
-    local taken
+    # On a busy machine the connection may be gone before the reason has come.
+    local taken cut_off='no handshake follows: .*both sides have keys or neither'
     run_plan 0
     taken=$(times_taken)
     run_plan 3 --key "$TMP/other"
-    expect_match 'does not know our key' "$OUTPUT"
+    expect_match "does not know our key|$cut_off" "$OUTPUT"
     run_plan 3 --known-hosts /dev/null
-    expect_match 'both sides have keys or neither' "$OUTPUT"
+    expect_match "one side has keys and the other has none|$cut_off" "$OUTPUT"
     echo "$host $(cat "$TMP/other.pub")" >"$TMP/impostor"
     run_plan 3 --known-hosts "$TMP/impostor"
     check "none of them reached the agent" [ "$(times_taken)" = "$taken" ]
@@ -145,7 +146,8 @@ test_strangers()
     local run=$!
     wave half
     first=$rss
-    check "strangers cost at most 24 MiB" [ $((first - before)) -lt 24576 ]
+    # Without the limit of half-open connections: 43 MiB and more.
+    check "strangers cost at most 32 MiB" [ $((first - before)) -lt 32768 ]
     wave garbage
     wave half
     check "and later ones no more" [ $((rss - first)) -lt 8192 ]
