@@ -12,7 +12,7 @@
 static const uint64_t kept[] = {
     [RB_PRIVILEGE_MAIN] = BIT(CAP_DAC_OVERRIDE) | BIT(CAP_DAC_READ_SEARCH) | BIT(CAP_SYS_ADMIN) |
                           BIT(CAP_SYS_PTRACE) | BIT(CAP_IPC_LOCK) | BIT(CAP_SYS_RESOURCE) |
-                          BIT(CAP_SYS_NICE),
+                          BIT(CAP_SYS_NICE) | BIT(CAP_NET_ADMIN),
     [RB_PRIVILEGE_PASSTHROUGH] = BIT(CAP_SYS_ADMIN),
     [RB_PRIVILEGE_WORKER] = 0,
 };

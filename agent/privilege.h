@@ -9,6 +9,8 @@
  *   CAP_SYS_PTRACE                         mounts in namespaces of processes of other users
  *   CAP_IPC_LOCK                           registered buffers beyond the limit of locked memory
  *   CAP_SYS_RESOURCE                       more open files than the hard limit
+ *   CAP_NET_ADMIN                          the filter on the listening socket while strangers are
+ *                                          too many (proto/socket_guard)
  *   CAP_SYS_NICE                           workers and memory placed on any processor
  *
  * of those it has; a worker that is ready has none, but for CAP_SYS_ADMIN where it passes commands

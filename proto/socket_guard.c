@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "proto/socket.h"
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <sys/socket.h>
 #include <zmq.h>
@@ -139,6 +140,10 @@ static void set_deaf(rb_strangers_t *p, bool deaf)
     int none = 0, fd = p->listen_fd - 1;
     int rc = deaf ? setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program))
                   : setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof(none));
+    if (rc != 0 && !p->told)
+        rb_log_warn("the listening socket takes no filter (%s): strangers are not limited",
+                    strerror(errno));
+    p->told = p->told || rc != 0;
     if (rc != 0)
         return;
     if (deaf)

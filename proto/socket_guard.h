@@ -18,7 +18,7 @@ typedef struct {
     size_t nfds;
     uint64_t *since_ns; /* [nfds] by file descriptor: accepted then; 0: none, or settled */
     int listen_fd;      /* + 1; 0: none, as for ipc */
-    bool deaf;
+    bool deaf, told;    /* told: that it cannot be */
 } rb_strangers_t;
 
 void rb_strangers_note(rb_strangers_t *strangers, uint16_t event, int fd,
