@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/block_graph.h"
+#include "agent/drive_facts.h"
 #include "agent/mounts.h"
 
 static void close_fd(int *fd)
@@ -139,38 +140,6 @@ static int ask_sizes(rb_drive_t *drive, const char *block, rb_err_t *err)
     return 0;
 }
 
-static char *serial_of(const char *disk)
-{
-    char text[260];
-    if (rb_sysfs_read(disk, "device/serial", text, sizeof(text)) > 0 ||
-        rb_sysfs_read(disk, "serial", text, sizeof(text)) > 0)
-        return rb_strdup(text);
-    if (rb_sysfs_read(disk, "device/vpd_pg80", text, sizeof(text)) >
-        4) /* SCSI: 4 bytes of header */
-        return rb_strdup(text + 4 + strspn(text + 4, " "));
-    return rb_strdup("");
-}
-
-static bool is_pci_address(const char *name)
-{
-    unsigned domain, bus, slot, function;
-    int n = 0;
-    return sscanf(name, "%4x:%2x:%2x.%1x%n", &domain, &bus, &slot, &function, &n) == 4 &&
-           name[n] == '\0' && n == 12;
-}
-
-/* The last PCI device on the way to it: its controller. */
-static char *pci_of(const char *disk)
-{
-    RB_AUTO(rb_free_str) char *path = rb_strdup(disk);
-    char *rest = NULL;
-    const char *found = "";
-    for (char *name = strtok_r(path, "/", &rest); name; name = strtok_r(NULL, "/", &rest))
-        if (is_pci_address(name))
-            found = name;
-    return rb_strdup(found);
-}
-
 char *rb_drive_id(const rb_drive_t *drive)
 {
     char file[4096];
@@ -189,11 +158,9 @@ char *rb_drive_id(const rb_drive_t *drive)
 static void ask_identity(rb_drive_t *drive, const char *dir)
 {
     RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(dir);
-    char text[260];
-    rb_sysfs_read(disk, "device/model", text, sizeof(text));
-    drive->model = rb_strdup(text);
-    drive->serial = serial_of(disk);
-    drive->pci = pci_of(disk);
+    drive->model = rb_drive_facts_model(disk);
+    drive->serial = rb_drive_facts_serial(disk);
+    drive->pci = rb_drive_facts_pci(disk);
     drive->rotational = rb_sysfs_number(disk, "queue/rotational") != 0;
 }
 
@@ -267,6 +234,9 @@ Rackbench__Drive *rb_drive_message(const rb_drive_t *drive)
     m->rotational = drive->rotational;
     if (verdict.outcome == RB_GUARD_REFUSED)
         m->in_use = rb_strdup(verdict.text);
+    RB_AUTO(rb_free_str) char *dir = rb_sysfs_dir(drive->rdev);
+    if (dir != NULL)
+        rb_drive_facts_fill(dir, m);
     return m;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "agent/drives.h"
+#include "agent/nvme_id.h"
 #include "common/wall_clock.h"
 
 enum { EACH_BEAT = 16 }; /* so many apart are those that ask for the wall clock: 8 s */
@@ -41,6 +42,8 @@ static void add_drives(Rackbench__Inventory *inventory)
         RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(paths[i], &err);
         Rackbench__Drive **slot = RB_PUSH(inventory->drives, inventory->n_drives);
         *slot = drive != NULL ? rb_drive_message(drive) : closed_drive(paths[i], &err);
+        if (drive != NULL)
+            rb_nvme_identify(*slot);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "agent/shell.h"
 
 #include "agent/engine.h"
+#include "agent/health.h"
 #include "agent/inventory.h"
 #include "agent/notes.h"
 #include "agent/session.h"
@@ -26,6 +27,7 @@ typedef struct {
     const char *run_id;        /* borrowed likewise */
     rb_targets_t *targets;
     rb_engine_t *engine;
+    rb_health_t *health;
     rb_engine_state_t engine_state; /* as last told to the session */
     uint32_t number;                /* of the step that it runs: rows carry it */
     uint64_t t0_ns;                 /* of the phase; 0: not armed */
@@ -95,6 +97,7 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
     rb_phase_keep_on_host(here_only, sh->nlabels, sh->labels);
     if (rb_targets_phase(sh->targets, here_only, &subjects, &n, err) != 0)
         return NULL;
+    rb_health_watch(sh->health, prepare->phase, subjects, n);
     rb_engine_opts_t opts = {.plan = sh->plan,
                              .phase = prepare->phase,
                              .override = p,
@@ -133,6 +136,7 @@ static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
                  ((double)t0_ns - (double)rb_clock_now_ns()) / RB_NS_PER_MS);
     sh->t0_ns = t0_ns;
     rb_engine_arm(sh->engine, t0_ns, drift_ppb);
+    rb_health_arm(sh->health, t0_ns, drift_ppb);
 }
 
 static void sink_stop(void *ctx, uint64_t te_ns)
@@ -166,6 +170,7 @@ static void sink_release(void *ctx)
     shell_t *sh = ctx;
     rb_engine_destroy(&sh->engine);
     rb_phase_destroy(&sh->phase);
+    rb_health_release(sh->health);
     rb_targets_destroy(&sh->targets);
     rb_plan_destroy(&sh->plan_here);
     sh->plan = NULL;
@@ -255,19 +260,30 @@ static void tell_engine_state(shell_t *sh, rb_engine_state_t state)
     }
 }
 
+/* The drives are read before READY is told and when all I/O is complete. */
+static bool is_read(shell_t *sh, rb_engine_state_t state)
+{
+    if (state == RB_ENGINE_READY)
+        return rb_health_border(sh->health, RB_HEALTH_BEGIN);
+    return state != RB_ENGINE_DRAINED || rb_health_border(sh->health, RB_HEALTH_END);
+}
+
 /* Rows before the change of state that they belong to; while the outbox is full, both wait. */
 static void poll_engine(shell_t *sh)
 {
     if (sh->engine == NULL)
         return;
+    rb_health_poll(sh->health);
     rb_engine_state_t state = rb_engine_poll(sh->engine);
     if (state == RB_ENGINE_PREPARING)
         deliver_progress(sh);
     if (state == RB_ENGINE_PREPARING || !rb_session_takes_rows(sh->session))
         return;
     rb_engine_set_span(sh->engine, rb_session_span(sh->session));
+    bool tells = state != sh->engine_state && is_read(sh, state);
     rb_engine_rows(sh->engine, emit_row, sh);
-    if (state != sh->engine_state)
+    rb_health_rows(sh->health, emit_row, sh);
+    if (tells)
         tell_engine_state(sh, state);
 }
 
@@ -352,9 +368,10 @@ static int wait_ms(const shell_t *sh)
 
 static void serve(shell_t *sh)
 {
-    bool ready[2] = {false, false};
+    bool ready[3] = {false};
     while (!ready[0]) {
-        int fds[2] = {sh->opts->signal_fd, sh->engine != NULL ? rb_engine_fd(sh->engine) : -1};
+        int fds[3] = {sh->opts->signal_fd, sh->engine != NULL ? rb_engine_fd(sh->engine) : -1,
+                      sh->engine != NULL ? rb_health_fd(sh->health) : -1};
         rb_socket_wait(sh->link, wait_ms(sh), fds, RB_LEN(fds), ready);
         rb_link_tell(sh->link, &sh->told_why);
         receive_all(sh);
@@ -370,9 +387,12 @@ int rb_shell_run(const rb_shell_opts_t *opts, rb_err_t *err)
     rb_session_sink_t sink = {&sh,          sink_send,    sink_send_row, sink_load,
                               sink_prepare, sink_arm,     sink_stop,     sink_discipline,
                               sink_clean,   sink_release, sink_note};
-    sh.link = rb_link_open(&opts->link, err);
-    if (sh.link == NULL)
+    sh.health = rb_health_new("/sys", err);
+    sh.link = sh.health == NULL ? NULL : rb_link_open(&opts->link, err);
+    if (sh.link == NULL) {
+        rb_health_destroy(&sh.health);
         return -1;
+    }
     sh.inventory = rb_inventory_new();
     sh.session =
         rb_session_new(&sink, sh.inventory, opts->link.join != NULL ? opts->link.name : NULL);
@@ -382,6 +402,7 @@ int rb_shell_run(const rb_shell_opts_t *opts, rb_err_t *err)
     rb_session_leave(sh.session, "it was told to end (SIGTERM or SIGINT)");
     rb_session_destroy(&sh.session);
     rb_inventory_destroy(&sh.inventory);
+    rb_health_destroy(&sh.health);
     free(sh.host);
     rb_socket_destroy(&sh.link);
     return 0;

@@ -3,6 +3,74 @@
 #include "common/clock.h"
 #include "coordinator/task.h"
 
+static const char *next(const char **lead)
+{
+    const char *now = *lead;
+    *lead = ", ";
+    return now;
+}
+
+static void print_formats(const Rackbench__Drive *drive)
+{
+    const char *lead = ", formats ";
+    for (size_t i = 0; i < drive->n_lba_formats; i++) {
+        if (drive->lba_formats[i]->data_bytes == 0)
+            continue;
+        printf("%s%u+%u%s", lead, drive->lba_formats[i]->data_bytes,
+               drive->lba_formats[i]->metadata_bytes,
+               drive->has_lba_format && i == drive->lba_format ? "*" : "");
+        lead = " ";
+    }
+}
+
+static void print_medium(const Rackbench__Drive *drive)
+{
+    const char *lead = "        ";
+    if (drive->firmware)
+        printf("%sfirmware %s", next(&lead), drive->firmware);
+    if (drive->has_nsid)
+        printf("%snamespace %u", next(&lead), drive->nsid);
+    if (drive->wwid)
+        printf("%s%s", next(&lead), drive->wwid);
+    if (drive->write_cache)
+        printf("%scache %s%s", next(&lead), drive->write_cache,
+               !drive->has_volatile_write_cache ? ""
+               : drive->volatile_write_cache    ? " (volatile)"
+                                                : " (not volatile)");
+    if (drive->has_power_state)
+        printf("%spower state %u", next(&lead), drive->power_state);
+    if (drive->has_power_max_mw)
+        printf(" (%.2f W)", drive->power_max_mw / 1e3);
+    print_formats(drive);
+    if (lead[0] == ',')
+        putchar('\n');
+}
+
+static void print_place(const Rackbench__Drive *drive)
+{
+    const char *lead = "        ";
+    if (drive->pci)
+        printf("%sPCI %s", next(&lead), drive->pci);
+    if (drive->has_link_width && drive->has_link_mts) {
+        bool slow =
+            drive->link_width < drive->link_max_width || drive->link_mts < drive->link_max_mts;
+        printf("%slink x%u at %.1f GT/s", next(&lead), drive->link_width, drive->link_mts / 1e3);
+        if (slow)
+            printf(", RUNS BELOW x%u at %.1f GT/s", drive->link_max_width,
+                   drive->link_max_mts / 1e3);
+    }
+    if (drive->has_numa_node)
+        printf("%sNUMA node %d", next(&lead), drive->numa_node);
+    if (drive->has_queues)
+        printf("%s%u %s", next(&lead), drive->queues, drive->queues == 1 ? "queue" : "queues");
+    if (drive->scheduler)
+        printf("%sscheduler %s", next(&lead), drive->scheduler);
+    for (size_t i = 0; i < drive->n_members; i++)
+        printf("%s%s", i == 0 ? next(&lead) : " ", drive->members[i]);
+    if (lead[0] == ',')
+        putchar('\n');
+}
+
 static void print_drive(const Rackbench__Drive *drive)
 {
     char size[RB_FMT_SIZE], block[RB_FMT_SIZE] = "-";
@@ -12,6 +80,8 @@ static void print_drive(const Rackbench__Drive *drive)
            drive->has_size_bytes ? rb_fmt_bytes(size, sizeof(size), drive->size_bytes) : "-", block,
            drive->model ? drive->model : "-", drive->serial ? drive->serial : "-",
            drive->in_use ? "in use" : "free");
+    print_medium(drive);
+    print_place(drive);
     if (drive->in_use)
         printf("        %s\n", drive->in_use);
 }

@@ -176,6 +176,7 @@ static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
     case RB_ROW_LAYOUT:
     case RB_ROW_CPU:
     case RB_ROW_PLACEMENT:
+    case RB_ROW_HEALTH:
         break;
     }
     return rb_err_set(err, RB_ERR_NET, "the coordinator's own rows hold one of kind %d, an agent's",

@@ -7,12 +7,13 @@
  * rb_fold_row changes them.
  *
  * Order of rows: RUN, HOST, CLOCK; per phase STEP where it is not the plan's phase of that number,
- * DRIVES, PLACEMENT, LAYOUT and EVENT of the agents, PHASE_START, WINDOW, WORKER, KERNEL, CPU,
- * PHASE_END, SEARCH; NOTE anywhere; RUN_END last (absent: the run is "truncated").
+ * DRIVES, PLACEMENT, LAYOUT and EVENT of the agents, PHASE_START, WINDOW, HEALTH, WORKER,
+ * KERNEL, CPU, PHASE_END, SEARCH; NOTE anywhere; RUN_END last (absent: the run is "truncated").
  */
 #pragma once
 
 #include "common/hist.h"
+#include "coordinator/merge_health.h"
 #include "proto/sample.h"
 
 /* Windows of a phase: times the longest interval (60 s) this still fits in int64_t [ns]. */
@@ -69,6 +70,7 @@ typedef struct {
     rb_drive_ref_t *drives; /* every drive that a row names has an entry */
     uint32_t reused;        /* files */
     uint64_t layout_ns;     /* of the slowest file */
+    rb_fold_health_t health;
     rb_series_t series;
     rb_row_cpu_t cpu;             /* ncpus 0: not told */
     rb_row_placement_t placement; /* nplaces 0: not told */

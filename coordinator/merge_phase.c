@@ -109,6 +109,7 @@ static void clear_member(rb_member_t *m)
     free(m->drives);
     free(m->cpu.cpus);
     free(m->placement.places);
+    rb_fold_health_clear(&m->health);
     rb_series_clear(&m->series);
 }
 
@@ -336,6 +337,18 @@ static int take_placement(rb_fold_t *fold, uint32_t host, rb_row_placement_t *ro
     return 0;
 }
 
+static int take_health(rb_fold_t *fold, uint32_t host, rb_row_health_t *row, rb_err_t *err)
+{
+    rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
+    if (phase == NULL)
+        return -1;
+    for (size_t i = 0; i < row->ndrives; i++)
+        for (size_t k = 0; k < row->drives[i].nplaces; k++)
+            if (check_place(fold, row->phase, 0, row->drives[i].places[k].target, err) < 0)
+                return -1;
+    return rb_fold_health_add(&rb_fold_member(phase, host)->health, row, err);
+}
+
 static int take_event(rb_fold_t *fold, uint32_t host, rb_row_event_t *row)
 {
     rb_fold_event_t *e = RB_PUSH(fold->events, fold->nevents);
@@ -366,6 +379,8 @@ int rb_fold_agent_row(rb_fold_t *fold, uint32_t host, rb_row_t *row, rb_err_t *e
         return take_cpu(fold, host, &row->cpu, err);
     case RB_ROW_PLACEMENT:
         return take_placement(fold, host, &row->placement, err);
+    case RB_ROW_HEALTH:
+        return take_health(fold, host, &row->health, err);
     case RB_ROW_RUN:
     case RB_ROW_HOST:
     case RB_ROW_CLOCK:

@@ -10,6 +10,7 @@ static void destroy_phase(rb_result_phase_t *phase)
         free(host->jobs);
         free(host->kernels);
         free(host->places);
+        free(host->drives);
     }
     free(phase->hosts);
     free(phase->jobs);

@@ -11,6 +11,7 @@
 
 #include "coordinator/merge.h"
 #include "coordinator/plan/schema.h"
+#include "coordinator/result_health.h"
 
 enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 5 };
 
@@ -112,6 +113,10 @@ typedef struct {
     bool has_start;
     rb_start_t start;
     const rb_series_t *series;
+    uint32_t number;                /* in the fold */
+    const rb_fold_health_t *health; /* borrowed; a prepare has none */
+    size_t ndrives;
+    rb_result_drive_t *drives; /* [ndrives] as they speak of themselves */
 } rb_result_host_t;
 
 /* A number that a step has of its own. */

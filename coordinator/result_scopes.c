@@ -94,8 +94,12 @@ static void add_host(rb_summer_t *summer, rb_scope_t scope, const rb_member_t *m
         rb_result_cpu(scope.fold, scope.phase, m, host);
     add_jobs(summer, scope, m, &host->njobs, &host->jobs);
     add_targets(summer, scope, m, host);
-    if (!scope.layout)
-        add_kernels(m, host);
+    host->number = (uint32_t)scope.host;
+    host->health = &m->health;
+    if (scope.layout)
+        return;
+    add_kernels(m, host);
+    host->drives = rb_result_health(scope.fold, scope.phase, host->number, &host->ndrives);
 }
 
 static bool is_known_group(const rb_result_phase_t *phase, const char *label)

@@ -16,6 +16,7 @@ const rb_row_shape_t *rb_row_shape(uint64_t kind)
         [RB_ROW_LAYOUT] = {"layout", 8, 0},
         [RB_ROW_CPU] = {"cpu", 4, 0},
         [RB_ROW_PLACEMENT] = {"placement", 2, 0},
+        [RB_ROW_HEALTH] = {"health", 7, 0},
         [RB_ROW_RUN] = {"run", 6, 0},
         [RB_ROW_HOST] = {"host", 4, 0},
         [RB_ROW_CLOCK] = {"clock", 6, 0},
@@ -50,6 +51,13 @@ static void clear_drives(rb_row_drives_t *d)
     for (size_t i = 0; i < d->ndrives; i++)
         free(d->drives[i].path);
     free(d->drives);
+}
+
+static void clear_health(rb_row_health_t *h)
+{
+    for (size_t i = 0; i < h->ndrives; i++)
+        rb_health_drive_clear(&h->drives[i]);
+    free(h->drives);
 }
 
 static void clear_run(rb_row_run_t *r)
@@ -93,6 +101,9 @@ static void clear_body(rb_row_t *row)
         break;
     case RB_ROW_PLACEMENT:
         free(row->placement.places);
+        break;
+    case RB_ROW_HEALTH:
+        clear_health(&row->health);
         break;
     case RB_ROW_RUN:
         clear_run(&row->run);

@@ -25,6 +25,7 @@ typedef enum {
     RB_ROW_LAYOUT = 6,    /* a file that was laid out or reused before the phase */
     RB_ROW_CPU = 7,       /* how busy the host's CPUs were in M, at the end of a phase */
     RB_ROW_PLACEMENT = 8, /* where each worker runs, at READY */
+    RB_ROW_HEALTH = 9,    /* what drives and host say of themselves at an instant */
     /* the coordinator's own, host 0 */
     RB_ROW_RUN = 64,         /* first row of every journal */
     RB_ROW_HOST = 65,        /* a host that takes part */
@@ -128,6 +129,78 @@ typedef struct {
     uint64_t ops, bytes, took_ns;
     rb_hist_sparse_t service;
 } rb_row_layout_t;
+
+/* What a drive can say of itself. Source: NVM Express Base Specification 2.0, SMART / Health
+ * Information log; OCP Datacenter NVMe SSD Specification 2.0, log 0xC0, for the last but one. */
+typedef enum {
+    RB_HEALTH_TEMPERATURE,      /* composite [degrees Celsius] */
+    RB_HEALTH_SENSOR_MAX,       /* the hottest sensor [degrees Celsius] */
+    RB_HEALTH_WARNING,          /* critical warning, a bit each: RB_WARNING_... */
+    RB_HEALTH_SPARE,            /* available [percent] */
+    RB_HEALTH_SPARE_THRESHOLD,  /* [percent] */
+    RB_HEALTH_USED,             /* of its rated life [percent], may exceed 100 */
+    RB_HEALTH_UNITS_READ,       /* data units of RB_DATA_UNIT bytes */
+    RB_HEALTH_UNITS_WRITTEN,    /* likewise */
+    RB_HEALTH_HOST_READS,       /* commands */
+    RB_HEALTH_HOST_WRITES,      /* commands */
+    RB_HEALTH_POWER_ON_HOURS,   /* */
+    RB_HEALTH_MEDIA_ERRORS,     /* */
+    RB_HEALTH_WARM_MINUTES,     /* above its warning temperature */
+    RB_HEALTH_HOT_MINUTES,      /* above its critical temperature */
+    RB_HEALTH_THROTTLES_LIGHT,  /* times it slowed itself down to cool */
+    RB_HEALTH_THROTTLES_HEAVY,  /* ... at any price */
+    RB_HEALTH_THROTTLED_LIGHT,  /* [s] */
+    RB_HEALTH_THROTTLED_HEAVY,  /* [s] */
+    RB_HEALTH_PHYSICAL_WRITTEN, /* to the flash itself [bytes] */
+    RB_HEALTH_POWER_STATE,      /* */
+    RB_HEALTH_COUNT
+} rb_health_figure_t;
+extern const char *const rb_health_names[RB_HEALTH_COUNT]; /* with their units */
+
+enum {
+    RB_DATA_UNIT = 512000, /* bytes; the drive rounds up */
+    RB_WARNING_SPARE = 1,
+    RB_WARNING_TEMPERATURE = 2,
+    RB_WARNING_RELIABILITY = 4,
+    RB_WARNING_READ_ONLY = 8,
+    RB_WARNING_BACKUP = 16
+};
+#define RB_HEALTH_UNKNOWN INT64_MIN
+
+typedef struct {
+    uint32_t target, drive;
+} rb_place_t;
+
+typedef struct {
+    char *path; /* of the disk, whatever the plan calls it */
+    char *serial, *firmware;
+    size_t nplaces;
+    rb_place_t *places; /* [nplaces] drives and files of the plan that are on it */
+    uint32_t link_mts,
+        link_width; /* PCIe: mega-transfers per second and lane, lanes; 0: not known */
+    uint32_t link_max_mts, link_max_width; /* what the drive could */
+    int64_t figure[RB_HEALTH_COUNT];
+} rb_health_drive_t;
+
+typedef enum {
+    RB_HEALTH_BEGIN,  /* before READY */
+    RB_HEALTH_DURING, /* between T0 and the end */
+    RB_HEALTH_END,    /* all I/O is complete */
+    RB_HEALTH_WHENS
+} rb_health_when_t;
+
+enum { RB_MAX_HEALTH_DRIVES = 4096 }; /* of a row */
+
+typedef struct {
+    uint32_t phase;
+    rb_health_when_t when;
+    int64_t at_ns;    /* when the first drive was asked */
+    uint64_t took_ns; /* until the last one had answered */
+    size_t ndrives;
+    rb_health_drive_t *drives; /* [ndrives] */
+    int64_t cpu_mhz;           /* mean over the processors */
+    int64_t energy_uj;         /* of the processor packages, since the phase's first reading */
+} rb_row_health_t;
 
 typedef struct {
     char *id, *name, *version;
@@ -259,6 +332,7 @@ typedef struct {
         rb_row_layout_t layout;
         rb_row_cpu_t cpu;
         rb_row_placement_t placement;
+        rb_row_health_t health;
         rb_row_run_t run;
         rb_row_host_t host;
         rb_row_clock_t clock;
@@ -281,3 +355,4 @@ int rb_row_peek(const void *data, size_t size, rb_row_kind_t *ret_kind, uint64_t
                 rb_err_t *err);
 /* Frees what a decoded row owns and zeroes it. */
 void rb_row_clear(rb_row_t *row);
+void rb_health_drive_clear(rb_health_drive_t *drive); /* likewise */

@@ -1,4 +1,5 @@
 #include "proto/sample_cursor.h"
+#include "proto/sample_health.h"
 
 #include <msgpack.h>
 
@@ -286,6 +287,7 @@ rb_bytes_t rb_row_pack(const rb_row_t *row)
         [RB_ROW_LAYOUT] = put_layout,
         [RB_ROW_CPU] = put_cpu,
         [RB_ROW_PLACEMENT] = put_placement,
+        [RB_ROW_HEALTH] = rb_row_health_put,
         [RB_ROW_RUN] = put_run,
         [RB_ROW_HOST] = put_host,
         [RB_ROW_CLOCK] = put_clock,

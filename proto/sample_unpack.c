@@ -1,4 +1,5 @@
 #include "proto/sample_cursor.h"
+#include "proto/sample_health.h"
 
 #include <inttypes.h>
 
@@ -153,26 +154,6 @@ static void take_layout(rb_cursor_t *c, rb_row_t *row)
     rb_cursor_hist(c, "service", &l->service);
 }
 
-static void take_cpu(rb_cursor_t *c, rb_row_t *row)
-{
-    enum { WHOLE_PPM = 1000000 };
-    rb_row_cpu_t *r = &row->cpu;
-    r->phase = take_phase(c);
-    r->wall_ns = take_u64(c, "wall_ns");
-    r->agent_ns = take_u64(c, "agent_ns");
-    r->ncpus = rb_cursor_array(c, "cpus", RB_MAX_CPUS, 6);
-    r->cpus = rb_calloc(r->ncpus, sizeof(*r->cpus));
-    for (size_t i = 0; i < r->ncpus && !c->failed; i++) {
-        size_t more = rb_cursor_enter(c, "cpus", 5);
-        r->cpus[i].cpu = rb_cursor_u32(c, "cpu", RB_MAX_CPUS - 1);
-        r->cpus[i].of_workers = rb_cursor_bool(c, "of_workers");
-        r->cpus[i].busy_ppm = rb_cursor_u32(c, "busy_ppm", WHOLE_PPM);
-        r->cpus[i].softirq_ppm = rb_cursor_u32(c, "softirq_ppm", WHOLE_PPM);
-        r->cpus[i].steal_ppm = rb_cursor_u32(c, "steal_ppm", WHOLE_PPM);
-        rb_cursor_leave(c, more);
-    }
-}
-
 static void take_placement(rb_cursor_t *c, rb_row_t *row)
 {
     enum { MAX_NODE = 4095 };
@@ -325,8 +306,9 @@ static void take_body(rb_cursor_t *c, rb_row_t *row)
         [RB_ROW_EVENT] = take_event,
         [RB_ROW_DRIVES] = take_drives,
         [RB_ROW_LAYOUT] = take_layout,
-        [RB_ROW_CPU] = take_cpu,
+        [RB_ROW_CPU] = rb_row_cpu_take,
         [RB_ROW_PLACEMENT] = take_placement,
+        [RB_ROW_HEALTH] = rb_row_health_take,
         [RB_ROW_RUN] = take_run,
         [RB_ROW_HOST] = take_host,
         [RB_ROW_CLOCK] = take_clock,

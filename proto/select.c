@@ -1,4 +1,5 @@
 #include "proto/select.h"
+#include "proto/wire.h"
 
 #include "proto/wire.h"
 

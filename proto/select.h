@@ -14,6 +14,9 @@ bool rb_phase_on_host(const Rackbench__Phase *phase, size_t nlabels,
 /* Takes out of a phase what does not run there. */
 void rb_phase_keep_on_host(Rackbench__Phase *phase, size_t nlabels,
                            Rackbench__Label *const *labels);
+/* A copy of the plan without what does not run there; the caller owns it. */
+Rackbench__Plan *rb_plan_on_host(const Rackbench__Plan *plan, size_t nlabels,
+                                 Rackbench__Label *const *labels);
 
 /* Leaves out, and frees, the jobs that this host takes no part in. */
 void rb_phase_keep_on_host(Rackbench__Phase *phase, size_t nlabels,

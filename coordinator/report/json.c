@@ -25,6 +25,68 @@ static json_t *run_json(const rb_result_t *result)
     return run;
 }
 
+static void set_if(json_t *o, bool known, const char *key, uint64_t value)
+{
+    if (known)
+        json_object_set_new(o, key, rb_json_u64(value));
+}
+
+static void set_text(json_t *o, const char *key, const char *value)
+{
+    if (value != NULL)
+        json_object_set_new(o, key, rb_json_text(value));
+}
+
+static json_t *format_json(const Rackbench__LbaFormat *format)
+{
+    return json_pack("{s:o,s:o}", "data_bytes", rb_json_u64(format->data_bytes), "metadata_bytes",
+                     rb_json_u64(format->metadata_bytes));
+}
+
+/* What is not known is absent. */
+static void set_medium(json_t *o, const Rackbench__Drive *drive)
+{
+    json_t *formats = json_array();
+    for (size_t i = 0; i < drive->n_lba_formats; i++)
+        json_array_append_new(formats, format_json(drive->lba_formats[i]));
+    set_text(o, "firmware", drive->firmware);
+    set_text(o, "wwid", drive->wwid);
+    set_if(o, drive->has_nsid, "nsid", drive->nsid);
+    if (drive->has_lba_format && drive->lba_format < drive->n_lba_formats)
+        json_object_set_new(o, "lba_format", format_json(drive->lba_formats[drive->lba_format]));
+    if (drive->n_lba_formats > 0)
+        json_object_set(o, "lba_formats", formats);
+    json_decref(formats);
+    set_text(o, "write_cache", drive->write_cache);
+    if (drive->has_volatile_write_cache)
+        json_object_set_new(o, "volatile_write_cache", json_boolean(drive->volatile_write_cache));
+    set_if(o, drive->has_power_state, "power_state", drive->power_state);
+    set_if(o, drive->has_power_max_mw, "power_max_mw", drive->power_max_mw);
+}
+
+static void set_place(json_t *o, const Rackbench__Drive *drive)
+{
+    set_text(o, "pci", drive->pci);
+    if (drive->has_link_width && drive->has_link_mts) {
+        json_t *link = json_object();
+        set_if(link, true, "mts", drive->link_mts);
+        set_if(link, true, "width", drive->link_width);
+        set_if(link, drive->has_link_max_mts, "max_mts", drive->link_max_mts);
+        set_if(link, drive->has_link_max_width, "max_width", drive->link_max_width);
+        json_object_set_new(o, "link", link);
+    }
+    if (drive->has_numa_node)
+        json_object_set_new(o, "numa_node", json_integer(drive->numa_node));
+    set_if(o, drive->has_queues, "queues", drive->queues);
+    set_text(o, "scheduler", drive->scheduler);
+    json_t *members = json_array();
+    for (size_t i = 0; i < drive->n_members; i++)
+        json_array_append_new(members, rb_json_text(drive->members[i]));
+    if (drive->n_members > 0)
+        json_object_set(o, "members", members);
+    json_decref(members);
+}
+
 static json_t *drive_json(const Rackbench__Drive *drive)
 {
     json_t *o = json_object();
@@ -34,6 +96,8 @@ static json_t *drive_json(const Rackbench__Drive *drive)
     json_object_set_new(o, "size_bytes", rb_json_u64(drive->size_bytes));
     json_object_set_new(o, "logical_block_bytes", rb_json_u64(drive->logical_block_bytes));
     json_object_set_new(o, "rotational", json_boolean(drive->rotational));
+    set_medium(o, drive);
+    set_place(o, drive);
     return o;
 }
 

@@ -30,12 +30,18 @@ json_t *rb_json_window(const rb_fold_t *fold, uint32_t phase, const rb_window_t 
     return o;
 }
 
-static json_t *window_json(const rb_result_t *result, const rb_result_phase_t *phase,
+/* host 0: the cluster. */
+static json_t *window_json(const rb_result_t *result, const rb_result_phase_t *phase, uint32_t host,
                            const rb_window_t *window)
 {
+    uint32_t health = rb_result_window_health(result->fold, phase->index, host, window);
     json_t *o = rb_json_window(result->fold, phase->index, window);
     if (rb_result_window_part(result, phase, window) == RB_PART_DRAINED)
         json_object_set_new(o, "after_common", json_true());
+    if ((health & RB_WINDOW_READ) != 0)
+        json_object_set_new(o, "drives_read", json_true());
+    if ((health & RB_WINDOW_THROTTLED) != 0)
+        json_object_set_new(o, "throttled", json_true());
     return o;
 }
 
@@ -44,7 +50,7 @@ json_t *rb_json_series(const rb_result_t *result, const rb_result_phase_t *phase
     json_t *cluster = json_array(), *hosts = json_object();
     const rb_series_t *series = phase->series;
     for (size_t i = 0; i < series->nwindows; i++) {
-        json_t *w = window_json(result, phase, &series->windows[i]);
+        json_t *w = window_json(result, phase, 0, &series->windows[i]);
         json_object_set_new(w, "hosts", rb_json_u64(phase->series_hosts[i]));
         json_array_append_new(cluster, w);
     }
@@ -52,7 +58,8 @@ json_t *rb_json_series(const rb_result_t *result, const rb_result_phase_t *phase
         const rb_result_host_t *host = &phase->hosts[h];
         json_t *list = json_array();
         for (size_t i = 0; i < host->series->nwindows; i++)
-            json_array_append_new(list, window_json(result, phase, &host->series->windows[i]));
+            json_array_append_new(
+                list, window_json(result, phase, host->number, &host->series->windows[i]));
         rb_json_set(hosts, host->name, list);
     }
     uint64_t start_ns = 0, length_ns;

@@ -216,6 +216,7 @@ int rb_report_text(FILE *out, const rb_result_t *result, const rb_report_opts_t 
                       .quantiles = opts->quantiles ? opts->quantiles : DEFAULT_QUANTILES};
     errno = 0;
     put_run(&text);
+    rb_text_drives(&text);
     for (size_t i = 0; i < result->nprepares; i++)
         put_prepare(&text, &result->prepares[i]);
     put_phases(&text);

@@ -21,6 +21,10 @@ void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase);
 void rb_text_cpu(rb_text_t *text, const rb_result_phase_t *phase);
 /* The kernel's count of sectors against ours. */
 void rb_text_witness(rb_text_t *text, const rb_result_phase_t *phase);
+/* The drives of the run, by model and firmware; nothing where none is known. */
+void rb_text_drives(const rb_text_t *text);
+/* How the drives of a phase were, and the processors. */
+void rb_text_health(const rb_text_t *text, const rb_result_phase_t *phase);
 
 /* Words, cleaned, from column `at` on, in lines of at most 100 columns. */
 void rb_text_wrapped(FILE *out, const char *words, size_t at);

@@ -1,0 +1,39 @@
+/* health.h - reads drives and host at the borders of a phase and every 10 s in it, in a thread of
+ * its own: what a drive is asked may block, and the main thread and the workers must not.
+ *
+ * The instants are the same on every host (T0 + k x 10 s on the common clock) and stand in the
+ * rows, as an admin command costs some drives a hiccup. The first reading of a phase is complete
+ * before READY is told, the last one after all I/O is: neither is in the measured interval. A drive
+ * that does not answer delays either by RB_HEALTH_PATIENCE_S at most.
+ *
+ * All functions are the main thread's and do not block. Rows come in the order of time; at most
+ * RB_MAX_READINGS wait, further periodic ones are left out.
+ */
+#pragma once
+
+#include "agent/engine.h"
+
+enum { RB_HEALTH_PERIOD_S = 10, RB_HEALTH_PATIENCE_S = 2, RB_MAX_READINGS = 64 };
+
+typedef struct rb_health rb_health_t;
+
+/* sysfs: where it is mounted, for the figures of the host; outlives the object. NULL:
+ * RB_ERR_INTERNAL, no thread to be had. */
+rb_health_t *rb_health_new(const char *sysfs, rb_err_t *err);
+/* Leaves the thread to itself if a drive keeps it. */
+void rb_health_destroy(rb_health_t **health);
+int rb_health_fd(const rb_health_t *health); /* readable: call rb_health_poll */
+void rb_health_poll(rb_health_t *health);
+
+/* A phase is prepared on these subjects: forgets what an earlier one left. */
+void rb_health_watch(rb_health_t *health, uint32_t phase, const rb_subject_t *subjects, size_t n);
+/* RB_HEALTH_BEGIN or RB_HEALTH_END. The first call asks for the reading; true once it is there, or
+ * has taken too long, or there is nothing to read. */
+bool rb_health_border(rb_health_t *health, rb_health_when_t when);
+/* From now on T0 is known, and rows may go out. */
+void rb_health_arm(rb_health_t *health, uint64_t t0_ns, int64_t drift_ppb);
+/* Emits what has been read since, as HEALTH rows, each followed by EVENT rows of what it says
+ * against the one before (agent/health_judge). Rows as rb_engine_rows has them. */
+void rb_health_rows(rb_health_t *health, rb_row_emit_fn *emit, void *ctx);
+/* The run is over: nothing is watched, and what the next one finds is new. */
+void rb_health_release(rb_health_t *health);
