@@ -45,7 +45,8 @@ struct rb_health {
     rb_health_sources_t sources;
     rb_energy_t energy;
     /* the main thread's */
-    uint32_t phase;
+    uint32_t phase, stop_c;
+    rb_err_t fault;
     bool watching, armed;
     uint64_t t0_ns, asked_ns[RB_HEALTH_WHENS]; /* 0: not asked */
     bool has[RB_HEALTH_WHENS];
@@ -186,7 +187,7 @@ static void drop_readings(reading_t *readings, size_t *n)
 }
 
 /* Under mutex: a watch of `next` begins, its memory goes to the thread. */
-static void watch(rb_health_t *h, rb_health_sources_t next)
+static void replace_watch(rb_health_t *h, rb_health_sources_t next)
 {
     rb_health_sources_clear(&h->next);
     h->next = next;
@@ -201,20 +202,22 @@ static void watch(rb_health_t *h, rb_health_sources_t next)
 static void begin_watch(rb_health_t *h, rb_health_sources_t next)
 {
     pthread_mutex_lock(&h->mutex);
-    watch(h, next);
+    replace_watch(h, next);
     pthread_mutex_unlock(&h->mutex);
     drop_readings(h->waiting, &h->nwaiting);
     memset(h->asked_ns, 0, sizeof(h->asked_ns));
     memset(h->has, 0, sizeof(h->has));
     h->armed = false;
+    h->fault = (rb_err_t){0};
 }
 
-void rb_health_watch(rb_health_t *health, uint32_t phase, const rb_subject_t *subjects, size_t n)
+void rb_health_watch(rb_health_t *health, const rb_health_watch_t *watch)
 {
     rb_health_sources_t next;
-    rb_health_sources_find(&next, subjects, n);
+    rb_health_sources_find(&next, watch->subjects, watch->nsubjects);
     begin_watch(health, next);
-    health->phase = phase;
+    health->phase = watch->phase;
+    health->stop_c = watch->stop_c;
     health->watching = true;
 }
 
@@ -348,6 +351,17 @@ static void judge(rb_health_t *h, rb_health_drive_t *drive, sink_t *sink)
     *drive = (rb_health_drive_t){0};
 }
 
+static void check_limit(rb_health_t *h, const rb_health_drive_t *drive)
+{
+    int64_t now_c =
+        RB_MAX(drive->figure[RB_HEALTH_TEMPERATURE], drive->figure[RB_HEALTH_SENSOR_MAX]);
+    if (h->stop_c > 0 && h->fault.code == RB_OK && now_c >= (int64_t)h->stop_c)
+        rb_err_set(&h->fault, RB_ERR_IO,
+                   "%.160s (S/N %.40s) is at %d C, and stop_when ends the phase at %u C",
+                   drive->path, drive->serial[0] != '\0' ? drive->serial : "none", (int)now_c,
+                   h->stop_c);
+}
+
 static void emit_reading(rb_health_t *h, reading_t *reading, rb_row_emit_fn *emit, void *ctx)
 {
     rb_row_t row = {.kind = RB_ROW_HEALTH, .health = reading->row};
@@ -356,8 +370,11 @@ static void emit_reading(rb_health_t *h, reading_t *reading, rb_row_emit_fn *emi
     row.health.at_ns = rb_crew_to_common_ns(since_ns, h->drift_ppb);
     emit(ctx, &row);
     sink_t sink = {emit, ctx, (int32_t)h->phase, row.health.at_ns};
-    for (size_t i = 0; i < row.health.ndrives; i++)
+    for (size_t i = 0; i < row.health.ndrives; i++) {
+        if (row.health.when != RB_HEALTH_END)
+            check_limit(h, &row.health.drives[i]);
         judge(h, &row.health.drives[i], &sink);
+    }
     rb_row_clear(&row);
 }
 
@@ -368,4 +385,9 @@ void rb_health_rows(rb_health_t *health, rb_row_emit_fn *emit, void *ctx)
     for (size_t i = 0; i < health->nwaiting; i++)
         emit_reading(health, &health->waiting[i], emit, ctx);
     health->nwaiting = 0;
+}
+
+const rb_err_t *rb_health_fault(const rb_health_t *health)
+{
+    return &health->fault;
 }

@@ -25,8 +25,15 @@ void rb_health_destroy(rb_health_t **health);
 int rb_health_fd(const rb_health_t *health); /* readable: call rb_health_poll */
 void rb_health_poll(rb_health_t *health);
 
-/* A phase is prepared on these subjects: forgets what an earlier one left. */
-void rb_health_watch(rb_health_t *health, uint32_t phase, const rb_subject_t *subjects, size_t n);
+typedef struct {
+    uint32_t phase;
+    const rb_subject_t *subjects; /* [nsubjects] */
+    size_t nsubjects;
+    uint32_t stop_c; /* temperature at which the phase is to end [degrees Celsius]; 0: none */
+} rb_health_watch_t;
+
+/* A phase is prepared: forgets what an earlier one left. */
+void rb_health_watch(rb_health_t *health, const rb_health_watch_t *watch);
 /* RB_HEALTH_BEGIN or RB_HEALTH_END. The first call asks for the reading; true once it is there, or
  * has taken too long, or there is nothing to read. */
 bool rb_health_border(rb_health_t *health, rb_health_when_t when);
@@ -35,5 +42,8 @@ void rb_health_arm(rb_health_t *health, uint64_t t0_ns, int64_t drift_ppb);
 /* Emits what has been read since, as HEALTH rows, each followed by EVENT rows of what it says
  * against the one before (agent/health_judge). Rows as rb_engine_rows has them. */
 void rb_health_rows(rb_health_t *health, rb_row_emit_fn *emit, void *ctx);
+/* Did a reading that was emitted reach stop_c? RB_ERR_IO then, which names the drive; else RB_OK.
+ */
+const rb_err_t *rb_health_fault(const rb_health_t *health);
 /* The run is over: nothing is watched, and what the next one finds is new. */
 void rb_health_release(rb_health_t *health);

@@ -97,7 +97,9 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
     rb_phase_keep_on_host(here_only, sh->nlabels, sh->labels);
     if (rb_targets_phase(sh->targets, here_only, &subjects, &n, err) != 0)
         return NULL;
-    rb_health_watch(sh->health, prepare->phase, subjects, n);
+    rb_health_watch_t watch = {.phase = prepare->phase, .subjects = subjects, .nsubjects = n};
+    watch.stop_c = p->stop_when != NULL ? p->stop_when->temperature : 0;
+    rb_health_watch(sh->health, &watch);
     rb_engine_opts_t opts = {.plan = sh->plan,
                              .phase = prepare->phase,
                              .override = p,
@@ -283,6 +285,8 @@ static void poll_engine(shell_t *sh)
     bool tells = state != sh->engine_state && is_read(sh, state);
     rb_engine_rows(sh->engine, emit_row, sh);
     rb_health_rows(sh->health, emit_row, sh);
+    if (rb_health_fault(sh->health)->code != RB_OK)
+        rb_engine_fail(sh->engine, rb_health_fault(sh->health));
     if (tells)
         tell_engine_state(sh, state);
 }

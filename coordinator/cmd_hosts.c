@@ -12,7 +12,7 @@ static const char *next(const char **lead)
 
 static void print_formats(const Rackbench__Drive *drive)
 {
-    const char *lead = ", formats ";
+    const char *lead = "        formats ";
     for (size_t i = 0; i < drive->n_lba_formats; i++) {
         if (drive->lba_formats[i]->data_bytes == 0)
             continue;
@@ -21,6 +21,8 @@ static void print_formats(const Rackbench__Drive *drive)
                drive->has_lba_format && i == drive->lba_format ? "*" : "");
         lead = " ";
     }
+    if (lead[1] == '\0')
+        putchar('\n');
 }
 
 static void print_medium(const Rackbench__Drive *drive)
@@ -41,9 +43,9 @@ static void print_medium(const Rackbench__Drive *drive)
         printf("%spower state %u", next(&lead), drive->power_state);
     if (drive->has_power_max_mw)
         printf(" (%.2f W)", drive->power_max_mw / 1e3);
-    print_formats(drive);
     if (lead[0] == ',')
         putchar('\n');
+    print_formats(drive);
 }
 
 static void print_place(const Rackbench__Drive *drive)

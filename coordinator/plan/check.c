@@ -127,8 +127,20 @@ static int phase_jobs_agree(const rb_scope_t *s)
     return 0;
 }
 
+static int phase_stop_when(const rb_scope_t *s)
+{
+    enum { HOTTEST_C = 150 };
+    const Rackbench__StopWhen *stop = s->phase->stop_when;
+    if (stop == NULL || (stop->temperature > 0 && stop->temperature <= HOTTEST_C))
+        return 0;
+    return rb_rule_fail(s, "stop_when",
+                        "stop_when needs a temperature from 1 to %d degrees Celsius, as in "
+                        "stop_when: {temperature: 75}",
+                        HOTTEST_C);
+}
+
 static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree, phase_bounds_agree,
-                                         rb_check_searches};
+                                         rb_check_searches, phase_stop_when};
 
 /* ---- plan ---- */
 

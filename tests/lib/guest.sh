@@ -3,6 +3,7 @@
 # source it after check.sh. Say what the machine needs, then enter it:
 #
 #     guest_drive 64              # MiB; the first is /dev/nvme0n1, the next /dev/nvme0n2
+#     guest_nvme smart_critical_warning=2  # more about the controller, as qemu has it
 #     guest_module null_blk       # can be loaded there (modprobe)
 #     guest_numa                  # two NUMA nodes of two CPUs each, all drives at node 1
 #     guest_program mdadm         # beside bash, busybox, jq, rackbench and rackbench-agent
@@ -21,6 +22,7 @@ GUEST_LIMIT_S=240
 GUEST_DRIVES=()
 GUEST_MACHINE=(-smp 1)
 GUEST_SLOT=
+GUEST_NVME=
 
 guest_is_inside()
 {
@@ -45,6 +47,15 @@ guest_numa()
         -device "pxb-pcie,id=far,bus_nr=128,bus=pcie.0,numa_node=1"
         -device "pcie-root-port,id=far1,bus=far,chassis=1")
     GUEST_SLOT=,bus=far1
+}
+
+# guest_nvme PROPERTY=VALUE...: of the controller.
+guest_nvme()
+{
+    local property
+    for property in "$@"; do
+        GUEST_NVME+=,$property
+    done
 }
 
 # guest_module NAME...: with what they depend on.
@@ -147,7 +158,7 @@ guest_boot()
         -m 512 "${GUEST_MACHINE[@]}" -nodefaults -no-user-config -display none -serial stdio -no-reboot \
         -kernel "$(echo "$GUEST_FILES"/boot/vmlinuz-*)" -initrd "$TMP/initrd" \
         -append "console=ttyS0 panic=-1 quiet nvme.poll_queues=1 nvme_core.io_timeout=3" \
-        -device "nvme,id=nvme,serial=rackbench-guest$GUEST_SLOT" "${drives[@]}" </dev/null &
+        -device "nvme,id=nvme,serial=rackbench-guest$GUEST_SLOT$GUEST_NVME" "${drives[@]}" </dev/null &
     at_exit guest_end $!
     wait $! || true
 }

@@ -37,6 +37,21 @@ static rb_worker_place_t places[] = {
      1023, 4095, 4095},
     {0, 0, 0, 0, RB_PLACE_ANY, 1024, -1, -1, -1},
 };
+static rb_place_t disk_places[] = {{RB_MAX_TARGETS - 1, RB_MAX_DRIVES - 1}, {0, 1}};
+static rb_health_drive_t drives[] = {
+    {(char *)"/dev/nvme0n1",
+     (char *)"S1",
+     (char *)"",
+     2,
+     disk_places,
+     16000,
+     4,
+     UINT32_MAX,
+     16,
+     {40, -273, RB_HEALTH_UNKNOWN, INT64_MAX, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+      19, 20}},
+    {.path = (char *)"/dev/sda", .serial = (char *)""},
+};
 static uint32_t hosts[] = {1, RB_MAX_HOSTS};
 static uint64_t bounds[] = {0, UINT64_MAX};
 
@@ -45,7 +60,7 @@ static const rb_row_kind_t kinds[] = {
     RB_ROW_WINDOW, RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT, RB_ROW_DRIVES,
     RB_ROW_LAYOUT, RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK, RB_ROW_PHASE_START,
     RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,   RB_ROW_PLACEMENT,
-    RB_ROW_STEP,   RB_ROW_SEARCH};
+    RB_ROW_STEP,   RB_ROW_SEARCH,  RB_ROW_HEALTH};
 
 static void fill_agent_row(rb_row_t *row)
 {
@@ -88,6 +103,9 @@ static void fill_agent_row(rb_row_t *row)
         row->cpu = (rb_row_cpu_t){LAST, UINT64_MAX, UINT64_MAX, 2, cpus};
     } else if (row->kind == RB_ROW_PLACEMENT) {
         row->placement = (rb_row_placement_t){LAST, 2, places};
+    } else if (row->kind == RB_ROW_HEALTH) {
+        row->health = (rb_row_health_t){LAST, RB_HEALTH_END, INT64_MIN, UINT64_MAX,
+                                        2,    drives,        3400,      RB_HEALTH_UNKNOWN};
     }
 }
 
