@@ -4,6 +4,7 @@
 #include <dirent.h>
 
 #include "agent/block_graph.h"
+#include "agent/drive_node.h"
 
 enum { TEXT = 260 };
 
@@ -221,16 +222,6 @@ static void fill_link(const char *disk, Rackbench__Drive *drive)
     drive->link_max_width = link.max_width;
 }
 
-static void fill_node(const char *disk, Rackbench__Drive *drive)
-{
-    char text[TEXT];
-    RB_AUTO(rb_free_str) char *dir = pci_dir_of(disk);
-    if (dir == NULL || rb_sysfs_read(dir, "numa_node", text, sizeof(text)) == 0)
-        return;
-    drive->numa_node = (int32_t)strtol(text, NULL, 10);
-    drive->has_numa_node = drive->numa_node >= 0; /* -1: the machine has but one, or does not say */
-}
-
 void rb_drive_facts_fill(const char *dir, Rackbench__Drive *drive)
 {
     static const char *const wwids[] = {"wwid", "device/wwid"};
@@ -242,7 +233,8 @@ void rb_drive_facts_fill(const char *dir, Rackbench__Drive *drive)
     drive->has_nsid = drive->nsid > 0;
     drive->pci = non_empty(rb_drive_facts_pci(disk));
     fill_link(disk, drive);
-    fill_node(disk, drive);
+    drive->numa_node = rb_drive_node_of_dir(dir);
+    drive->has_numa_node = drive->numa_node >= 0;
     fill_queue(disk, controller, drive);
     char **members = rb_drive_facts_members(disk);
     for (size_t i = 0; members[i] != NULL; i++)

@@ -26,7 +26,7 @@ static void add_place(rb_health_source_t *source, const rb_subject_t *subject)
         if (source->places[i].target == subject->target &&
             source->places[i].drive == subject->drive)
             return;
-    *RB_PUSH(source->places, source->nplaces) = (rb_place_t){subject->target, subject->drive};
+    *RB_PUSH(source->places, source->nplaces) = (rb_disk_place_t){subject->target, subject->drive};
 }
 
 static void add_disk(rb_health_sources_t *sources, const char *disk, const rb_subject_t *subject)

@@ -14,7 +14,7 @@ typedef struct {
     char *disk; /* its sysfs directory */
     char *key;  /* what makes it one drive: of its NVMe controller, else the disk's */
     size_t nplaces;
-    rb_place_t *places;              /* [nplaces] subjects that are on it */
+    rb_disk_place_t *places;         /* [nplaces] subjects that are on it */
     int fd;                          /* NVMe; -1: not open */
     bool no_smart, no_ocp, no_power; /* it refused before: a refusal is an entry in its error log */
 } rb_health_source_t;

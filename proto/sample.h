@@ -169,13 +169,13 @@ enum {
 
 typedef struct {
     uint32_t target, drive;
-} rb_place_t;
+} rb_disk_place_t;
 
 typedef struct {
     char *path; /* of the disk, whatever the plan calls it */
     char *serial, *firmware;
     size_t nplaces;
-    rb_place_t *places; /* [nplaces] drives and files of the plan that are on it */
+    rb_disk_place_t *places; /* [nplaces] drives and files of the plan that are on it */
     uint32_t link_mts,
         link_width; /* PCIe: mega-transfers per second and lane, lanes; 0: not known */
     uint32_t link_max_mts, link_max_width; /* what the drive could */

@@ -37,7 +37,7 @@ static rb_worker_place_t places[] = {
      1023, 4095, 4095},
     {0, 0, 0, 0, RB_PLACE_ANY, 1024, -1, -1, -1},
 };
-static rb_place_t disk_places[] = {{RB_MAX_TARGETS - 1, RB_MAX_DRIVES - 1}, {0, 1}};
+static rb_disk_place_t disk_places[] = {{RB_MAX_TARGETS - 1, RB_MAX_DRIVES - 1}, {0, 1}};
 static rb_health_drive_t drives[] = {
     {(char *)"/dev/nvme0n1",
      (char *)"S1",

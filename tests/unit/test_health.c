@@ -19,7 +19,7 @@
 typedef struct {
     size_t nrows, nevents;
     rb_row_health_t rows[4]; /* without what they own */
-    rb_place_t places[4];
+    rb_disk_place_t places[4];
 } heard_t;
 
 static void hear(void *ctx, rb_row_t *row)
@@ -32,7 +32,7 @@ static void hear(void *ctx, rb_row_t *row)
     if (row->health.ndrives > 0) {
         assert_true(row->health.drives[0].nplaces <= RB_LEN(heard->places));
         memcpy(heard->places, row->health.drives[0].places,
-               row->health.drives[0].nplaces * sizeof(rb_place_t));
+               row->health.drives[0].nplaces * sizeof(rb_disk_place_t));
         assert_int_equal(strncmp(row->health.drives[0].path, "/dev/", 5), 0);
     }
     heard->rows[heard->nrows++] = row->health;

@@ -14,7 +14,7 @@ typedef struct {
 /* The drive that the reads and writes of target 0, drive 0 are on, and one that nobody uses. */
 static void feed_health(feed_t *feed, uint32_t host, const char *path, say_t say)
 {
-    rb_place_t place = {0, 0};
+    rb_disk_place_t place = {0, 0};
     rb_health_drive_t drive = {.path = (char *)(uintptr_t)path,
                                .serial = (char *)"S1",
                                .firmware = (char *)"F1",
@@ -234,7 +234,7 @@ static void refused(void **state)
     rb_err_t err = {0};
     RB_AUTO(feed_clear) feed_t feed = {0};
     feed_begin(&feed, feed_job(0, S, 0), 1);
-    rb_place_t place = {9, 0};
+    rb_disk_place_t place = {9, 0};
     rb_health_drive_t drive = {.path = (char *)"/dev/a", .nplaces = 1, .places = &place};
     rb_row_t row = {.kind = RB_ROW_HEALTH, .health = {.ndrives = 1, .drives = &drive}};
     assert_int_equal(feed_try(&feed, 1, &row, &err), -1);
