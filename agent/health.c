@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "agent/health_host.h"
-#include "agent/health_judge.h"
+#include "agent/health_rows.h"
 #include "agent/health_source.h"
 #include "agent/privilege.h"
 #include "agent/worker_crew.h"
@@ -20,12 +20,6 @@ typedef struct {
     uint32_t watch;      /* which rb_health_watch it belongs to */
     rb_row_health_t row; /* at_ns by this host's clock */
 } reading_t;
-
-/* The last reading of a drive in this run. */
-typedef struct {
-    rb_health_drive_t last;
-    rb_health_memory_t memory;
-} known_t;
 
 struct rb_health {
     const char *sysfs; /* borrowed */
@@ -45,15 +39,13 @@ struct rb_health {
     rb_health_sources_t sources;
     rb_energy_t energy;
     /* the main thread's */
-    uint32_t phase, stop_c;
-    rb_err_t fault;
+    uint32_t phase;
     bool watching, armed;
     uint64_t t0_ns, asked_ns[RB_HEALTH_WHENS]; /* 0: not asked */
     bool has[RB_HEALTH_WHENS];
     size_t nwaiting; /* rows that T0 is not known for yet */
     reading_t waiting[RB_MAX_READINGS];
-    size_t nknown;
-    known_t *known;
+    rb_health_rows_t rows;
 };
 
 static void clear_reading(reading_t *reading)
@@ -208,7 +200,7 @@ static void begin_watch(rb_health_t *h, rb_health_sources_t next)
     memset(h->asked_ns, 0, sizeof(h->asked_ns));
     memset(h->has, 0, sizeof(h->has));
     h->armed = false;
-    h->fault = (rb_err_t){0};
+    h->rows.fault = (rb_err_t){0};
 }
 
 void rb_health_watch(rb_health_t *health, const rb_health_watch_t *watch)
@@ -217,7 +209,7 @@ void rb_health_watch(rb_health_t *health, const rb_health_watch_t *watch)
     rb_health_sources_find(&next, watch->subjects, watch->nsubjects);
     begin_watch(health, next);
     health->phase = watch->phase;
-    health->stop_c = watch->stop_c;
+    health->rows.stop_c = watch->stop_c;
     health->watching = true;
 }
 
@@ -225,11 +217,7 @@ void rb_health_release(rb_health_t *health)
 {
     begin_watch(health, (rb_health_sources_t){0});
     health->watching = false;
-    for (size_t i = 0; i < health->nknown; i++)
-        rb_health_drive_clear(&health->known[i].last);
-    free(health->known);
-    health->known = NULL;
-    health->nknown = 0;
+    rb_health_rows_clear(&health->rows);
 }
 
 void rb_health_destroy(rb_health_t **health)
@@ -283,9 +271,9 @@ void rb_health_poll(rb_health_t *health)
     pthread_mutex_unlock(&h->mutex);
 }
 
-bool rb_health_border(rb_health_t *health, rb_health_when_t when)
+/* Is the reading there, or not to be waited for? */
+static bool is_read(rb_health_t *h, rb_health_when_t when)
 {
-    rb_health_t *h = health;
     uint64_t now_ns = rb_clock_now_ns();
     if (!h->watching || h->has[when])
         return true;
@@ -302,6 +290,21 @@ bool rb_health_border(rb_health_t *health, rb_health_when_t when)
     return h->has[when] || now_ns > h->asked_ns[when] + PATIENCE_NS;
 }
 
+bool rb_health_border(rb_health_t *health, rb_engine_state_t state)
+{
+    switch (state) {
+    case RB_ENGINE_READY:
+        return is_read(health, RB_HEALTH_BEGIN);
+    case RB_ENGINE_DRAINED:
+        return is_read(health, RB_HEALTH_END);
+    case RB_ENGINE_PREPARING:
+    case RB_ENGINE_FAILED:
+    case RB_ENGINE_ARMED:
+        break;
+    }
+    return true;
+}
+
 void rb_health_arm(rb_health_t *health, uint64_t t0_ns, int64_t drift_ppb)
 {
     health->armed = true;
@@ -313,68 +316,13 @@ void rb_health_arm(rb_health_t *health, uint64_t t0_ns, int64_t drift_ppb)
     pthread_mutex_unlock(&health->mutex);
 }
 
-typedef struct {
-    rb_row_emit_fn *emit;
-    void *ctx;
-    int32_t phase;
-    int64_t at_ns;
-} sink_t;
-
-static void emit_event(void *ctx, const char *kind, const char *text)
-{
-    const sink_t *sink = ctx;
-    rb_row_t row = {.kind = RB_ROW_EVENT};
-    row.event = (rb_row_event_t){sink->phase, sink->at_ns, (char *)(uintptr_t)kind,
-                                 (char *)(uintptr_t)text};
-    sink->emit(sink->ctx, &row);
-}
-
-static known_t *find_known(rb_health_t *h, const char *path)
-{
-    for (size_t i = 0; i < h->nknown; i++)
-        if (strcmp(h->known[i].last.path, path) == 0)
-            return &h->known[i];
-    return NULL;
-}
-
-/* Judges the drive, and keeps it as the last reading. */
-static void judge(rb_health_t *h, rb_health_drive_t *drive, sink_t *sink)
-{
-    known_t *known = find_known(h, drive->path);
-    rb_health_memory_t fresh = {0};
-    rb_health_judge(known != NULL ? &known->memory : &fresh, known != NULL ? &known->last : NULL,
-                    drive, emit_event, sink);
-    if (known == NULL)
-        known = RB_PUSH(h->known, h->nknown);
-    rb_health_drive_clear(&known->last);
-    known->last = *drive;
-    *drive = (rb_health_drive_t){0};
-}
-
-static void check_limit(rb_health_t *h, const rb_health_drive_t *drive)
-{
-    int64_t now_c =
-        RB_MAX(drive->figure[RB_HEALTH_TEMPERATURE], drive->figure[RB_HEALTH_SENSOR_MAX]);
-    if (h->stop_c > 0 && h->fault.code == RB_OK && now_c >= (int64_t)h->stop_c)
-        rb_err_set(&h->fault, RB_ERR_IO,
-                   "%.160s (S/N %.40s) is at %d C, and stop_when ends the phase at %u C",
-                   drive->path, drive->serial[0] != '\0' ? drive->serial : "none", (int)now_c,
-                   h->stop_c);
-}
-
 static void emit_reading(rb_health_t *h, reading_t *reading, rb_row_emit_fn *emit, void *ctx)
 {
     rb_row_t row = {.kind = RB_ROW_HEALTH, .health = reading->row};
     int64_t since_ns = (int64_t)((uint64_t)reading->row.at_ns - h->t0_ns);
     row.health.phase = h->phase;
     row.health.at_ns = rb_crew_to_common_ns(since_ns, h->drift_ppb);
-    emit(ctx, &row);
-    sink_t sink = {emit, ctx, (int32_t)h->phase, row.health.at_ns};
-    for (size_t i = 0; i < row.health.ndrives; i++) {
-        if (row.health.when != RB_HEALTH_END)
-            check_limit(h, &row.health.drives[i]);
-        judge(h, &row.health.drives[i], &sink);
-    }
+    rb_health_rows_emit(&h->rows, &row, emit, ctx);
     rb_row_clear(&row);
 }
 
@@ -389,5 +337,5 @@ void rb_health_rows(rb_health_t *health, rb_row_emit_fn *emit, void *ctx)
 
 const rb_err_t *rb_health_fault(const rb_health_t *health)
 {
-    return &health->fault;
+    return &health->rows.fault;
 }

@@ -34,9 +34,9 @@ typedef struct {
 
 /* A phase is prepared: forgets what an earlier one left. */
 void rb_health_watch(rb_health_t *health, const rb_health_watch_t *watch);
-/* RB_HEALTH_BEGIN or RB_HEALTH_END. The first call asks for the reading; true once it is there, or
- * has taken too long, or there is nothing to read. */
-bool rb_health_border(rb_health_t *health, rb_health_when_t when);
+/* May the session be told of this state of the engine? Of READY and DRAINED only once the drives
+ * are read, have taken too long, or there are none: the first call asks for the reading. */
+bool rb_health_border(rb_health_t *health, rb_engine_state_t state);
 /* From now on T0 is known, and rows may go out. */
 void rb_health_arm(rb_health_t *health, uint64_t t0_ns, int64_t drift_ppb);
 /* Emits what has been read since, as HEALTH rows, each followed by EVENT rows of what it says

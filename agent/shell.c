@@ -262,14 +262,6 @@ static void tell_engine_state(shell_t *sh, rb_engine_state_t state)
     }
 }
 
-/* The drives are read before READY is told and when all I/O is complete. */
-static bool is_read(shell_t *sh, rb_engine_state_t state)
-{
-    if (state == RB_ENGINE_READY)
-        return rb_health_border(sh->health, RB_HEALTH_BEGIN);
-    return state != RB_ENGINE_DRAINED || rb_health_border(sh->health, RB_HEALTH_END);
-}
-
 /* Rows before the change of state that they belong to; while the outbox is full, both wait. */
 static void poll_engine(shell_t *sh)
 {
@@ -282,7 +274,7 @@ static void poll_engine(shell_t *sh)
     if (state == RB_ENGINE_PREPARING || !rb_session_takes_rows(sh->session))
         return;
     rb_engine_set_span(sh->engine, rb_session_span(sh->session));
-    bool tells = state != sh->engine_state && is_read(sh, state);
+    bool tells = state != sh->engine_state && rb_health_border(sh->health, state);
     rb_engine_rows(sh->engine, emit_row, sh);
     rb_health_rows(sh->health, emit_row, sh);
     if (rb_health_fault(sh->health)->code != RB_OK)

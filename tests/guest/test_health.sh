@@ -55,6 +55,7 @@ counts()
 test_written()
 {
     counts "rw: write, bs: 64KiB, iodepth: 4, io_size: 64MiB" $((64 << 20))
+    # shellcheck disable=SC2016 # for jq to expand
     check_json "$result" '.phases[0] | .health.local1.readings as $r | ($r | length == 2) and
         $r[0].at_ns + $r[0].took_ns < 0 and $r[1].at_ns >= .interval.end_ns'
     counts "rw: randwrite, bs: 16KiB, iodepth: 4, number_ios: 1000" $((1000 * 16384))

@@ -48,9 +48,9 @@ static rb_health_t *make(void)
 }
 
 /* As the shell waits: for the descriptor. */
-static void await(rb_health_t *h, rb_health_when_t when)
+static void await(rb_health_t *h, rb_engine_state_t state)
 {
-    while (!rb_health_border(h, when)) {
+    while (!rb_health_border(h, state)) {
         struct pollfd fd = {rb_health_fd(h), POLLIN, 0};
         assert_int_equal(poll(&fd, 1, 3000), 1);
         rb_health_poll(h);
@@ -79,7 +79,7 @@ static void borders(void **state)
     rb_subject_t subjects[2];
     size_t ndrives = subjects_here(subjects);
     rb_health_watch(h, &(rb_health_watch_t){7, subjects, 2, 0});
-    await(h, RB_HEALTH_BEGIN);
+    await(h, RB_ENGINE_READY);
     rb_health_rows(h, hear, &heard);
     assert_int_equal(heard.nrows, 0); /* T0 is not known */
     uint64_t t0_ns = rb_clock_now_ns() + RB_NS_PER_MS;
@@ -88,7 +88,7 @@ static void borders(void **state)
     assert_int_equal(heard.nrows, 1);
     while (rb_clock_now_ns() < t0_ns)
         usleep(100);
-    await(h, RB_HEALTH_END);
+    await(h, RB_ENGINE_DRAINED);
     rb_health_rows(h, hear, &heard);
     assert_int_equal(heard.nrows, 2);
     assert_true(heard.rows[0].when == RB_HEALTH_BEGIN && heard.rows[0].at_ns < 0);
@@ -110,9 +110,9 @@ static void a_phase_that_failed(void **state)
     rb_subject_t subjects[2];
     subjects_here(subjects);
     rb_health_watch(h, &(rb_health_watch_t){0, subjects, 2, 0});
-    await(h, RB_HEALTH_BEGIN);
+    await(h, RB_ENGINE_READY);
     rb_health_watch(h, &(rb_health_watch_t){1, subjects, 2, 0});
-    await(h, RB_HEALTH_BEGIN);
+    await(h, RB_ENGINE_READY);
     rb_health_arm(h, rb_clock_now_ns(), 0);
     rb_health_rows(h, hear, &heard);
     assert_int_equal(heard.nrows, 1);
@@ -120,7 +120,7 @@ static void a_phase_that_failed(void **state)
     rb_health_release(h);
     rb_health_rows(h, hear, &heard);
     assert_int_equal(heard.nrows, 1);
-    assert_true(rb_health_border(h, RB_HEALTH_END)); /* nothing to wait for */
+    assert_true(rb_health_border(h, RB_ENGINE_DRAINED)); /* nothing to wait for */
 }
 
 /* T0 + 10 s, here soon; the border comes after it. */
@@ -132,14 +132,14 @@ static void periodic(void **state)
     rb_subject_t subjects[2];
     subjects_here(subjects);
     rb_health_watch(h, &(rb_health_watch_t){0, subjects, 2, 0});
-    await(h, RB_HEALTH_BEGIN);
+    await(h, RB_ENGINE_READY);
     uint64_t t0_ns = rb_clock_now_ns() - RB_HEALTH_PERIOD_S * RB_NS_PER_S + 50 * RB_NS_PER_MS;
     rb_health_arm(h, t0_ns, 0);
     rb_health_poll(h);
     struct pollfd fd = {rb_health_fd(h), POLLIN, 0};
     assert_int_equal(poll(&fd, 1, 3000), 1);
     rb_health_poll(h);
-    await(h, RB_HEALTH_END);
+    await(h, RB_ENGINE_DRAINED);
     rb_health_rows(h, hear, &heard);
     assert_int_equal(heard.nrows, 3);
     assert_int_equal(heard.rows[1].when, RB_HEALTH_DURING);

@@ -8,6 +8,13 @@ static const bad_plan_t bad[] = {
      "p.yaml:1:1: the plan has no phases; add phases: [{jobs: [...]}]"},
     {"targets: {s: {size: 1GiB}}\nphases: [{name: p}]\n",
      "p.yaml:2:10: phase 'p' has no jobs; add jobs: [{rw: randread}]"},
+    {"targets: {s: {size: 1GiB}}\nphases:\n  - stop_when: {temperature: 151}\n    jobs: [{rw: "
+     "read}]\n",
+     "p.yaml:3:5: stop_when needs a temperature from 1 to 150 degrees Celsius, as in stop_when: "
+     "{temperature: 75}"},
+    {"targets: {s: {size: 1GiB}}\nphases:\n  - stop_when: {}\n    jobs: [{rw: read}]\n",
+     "p.yaml:3:5: stop_when needs a temperature from 1 to 150 degrees Celsius, as in stop_when: "
+     "{temperature: 75}"},
     {"targets: {s: {size: 1GiB}}\nphases: []\n",
      "p.yaml:2:1: the plan has no phases; add phases: [{jobs: [...]}]"},
     {"name: a/b\n" JOB("rw: read"),
@@ -127,6 +134,8 @@ static void test_bad(void **state)
 
 /* The nearest plans to those above that are right. */
 static const char *const good[] = {
+    "targets: {s: {size: 1GiB}}\n"
+    "phases:\n  - {stop_when: {temperature: 150}, jobs: [{rw: read, runtime: 1s}]}\n",
     JOB("target: s"),
     JOB("bs: 1000, direct: false"),
     JOB("bs: 512, offset: 512, iodepth: 4096"),
