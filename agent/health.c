@@ -262,7 +262,10 @@ void rb_health_poll(rb_health_t *health)
     pthread_mutex_lock(&h->mutex);
     for (size_t i = 0; i < h->nreadings; i++) {
         h->has[h->readings[i].row.when] = true;
-        if (h->nwaiting < RB_MAX_READINGS)
+        /* The last place is for the end of the phase, which comes last. */
+        size_t room =
+            h->readings[i].row.when == RB_HEALTH_END ? RB_MAX_READINGS : RB_MAX_READINGS - 1;
+        if (h->nwaiting < room)
             h->waiting[h->nwaiting++] = h->readings[i];
         else
             clear_reading(&h->readings[i]);

@@ -14,8 +14,9 @@
  *   CAP_SYS_NICE                           workers and memory placed on any processor
  *
  * of those it has; a worker that is ready has none, but for CAP_SYS_ADMIN where it passes commands
- * through. Nobody ever gains any again (no_new_privs, an empty bounding set beyond these): a
- * program that the agent would start could not either, and it starts none.
+ * through; the thread that asks drives how they are has that alone. Nobody ever gains any again
+ * (no_new_privs, an empty bounding set beyond these): a program that the agent would start could
+ * not either, and it starts none.
  *
  * Source: capabilities(7); io_uring and SQPOLL act with the rights of whoever submits or made the
  * ring.
@@ -24,7 +25,7 @@
 
 typedef enum {
     RB_PRIVILEGE_MAIN,        /* the whole process; before any thread is made */
-    RB_PRIVILEGE_PASSTHROUGH, /* this thread: a worker that passes NVMe commands through */
+    RB_PRIVILEGE_PASSTHROUGH, /* this thread: one that passes NVMe commands through */
     RB_PRIVILEGE_WORKER       /* this thread: any other worker, its files and ring open */
 } rb_privilege_t;
 

@@ -123,6 +123,29 @@ static void a_phase_that_failed(void **state)
     assert_true(rb_health_border(h, RB_ENGINE_DRAINED)); /* nothing to wait for */
 }
 
+/* What was being read for a phase that is no more is not taken for the next one's. */
+static void a_reading_that_comes_too_late(void **state)
+{
+    (void)state;
+    enum { TIMES = 300 };
+    RB_AUTO(rb_health_destroy) rb_health_t *h = make();
+    rb_subject_t subjects[2];
+    subjects_here(subjects);
+    for (uint32_t i = 0; i < TIMES; i++) {
+        heard_t heard = {0};
+        rb_health_watch(h, &(rb_health_watch_t){0, subjects, 2, 0});
+        rb_health_border(h, RB_ENGINE_READY);
+        usleep(i % 30 * 10); /* into the middle of it, sooner or later */
+        rb_health_watch(h, &(rb_health_watch_t){1, subjects, 2, 0});
+        await(h, RB_ENGINE_READY);
+        await(h, RB_ENGINE_DRAINED);
+        rb_health_arm(h, rb_clock_now_ns(), 0);
+        rb_health_rows(h, hear, &heard);
+        assert_int_equal(heard.nrows, 2);
+        rb_health_release(h);
+    }
+}
+
 /* T0 + 10 s, here soon; the border comes after it. */
 static void periodic(void **state)
 {
@@ -152,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(borders),
         cmocka_unit_test(a_phase_that_failed),
+        cmocka_unit_test(a_reading_that_comes_too_late),
         cmocka_unit_test(periodic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
