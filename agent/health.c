@@ -10,7 +10,7 @@
 #include "agent/health_rows.h"
 #include "agent/health_source.h"
 #include "agent/privilege.h"
-#include "agent/worker_crew.h"
+#include "agent/timeline.h"
 #include "common/clock.h"
 
 #define PERIOD_NS   (RB_HEALTH_PERIOD_S * RB_NS_PER_S)
@@ -31,8 +31,8 @@ struct rb_health {
     bool ending, has_next, wants[RB_HEALTH_WHENS];
     uint32_t watch;
     rb_health_sources_t next; /* for the thread to take */
-    uint64_t due_ns;          /* of the next periodic reading; UINT64_MAX: none */
-    int64_t drift_ppb;
+    rb_timeline_t line;       /* main thread writes, under mutex */
+    uint64_t next_period;     /* number of the periodic reading that is due next; 0: none */
     size_t nreadings;
     reading_t readings[RB_MAX_READINGS];
     /* the thread's */
@@ -41,7 +41,8 @@ struct rb_health {
     /* the main thread's */
     uint32_t phase;
     bool watching, armed;
-    uint64_t t0_ns, asked_ns[RB_HEALTH_WHENS]; /* 0: not asked */
+    uint64_t asked_ns[RB_HEALTH_WHENS]; /* 0: not asked */
+    int64_t last_at_ns;                 /* of a row of this phase */
     bool has[RB_HEALTH_WHENS];
     size_t nwaiting; /* rows that T0 is not known for yet */
     reading_t waiting[RB_MAX_READINGS];
@@ -67,14 +68,20 @@ static void read_all(rb_health_t *h, rb_health_when_t when, reading_t *ret)
     ret->row.energy_uj = rb_health_energy_uj(&h->energy, h->sysfs);
 }
 
+/* Under mutex. UINT64_MAX: no periodic reading is due. */
+static uint64_t due_ns(const rb_health_t *h)
+{
+    return h->next_period == 0 ? UINT64_MAX
+                               : rb_timeline_local_ns(&h->line, h->next_period * PERIOD_NS);
+}
+
 /* Under mutex. The next border that is asked for, or a periodic reading; RB_HEALTH_WHENS: none. */
 static rb_health_when_t next_reading(rb_health_t *h)
 {
     static const rb_health_when_t order[] = {RB_HEALTH_BEGIN, RB_HEALTH_END, RB_HEALTH_DURING};
     uint64_t now_ns = rb_clock_now_ns();
-    if (now_ns >= h->due_ns) {
-        uint64_t period_ns = rb_crew_to_local_ns(PERIOD_NS, h->drift_ppb);
-        h->due_ns += ((now_ns - h->due_ns) / period_ns + 1) * period_ns;
+    if (now_ns >= due_ns(h)) {
+        h->next_period = (uint64_t)rb_timeline_at_ns(&h->line, now_ns) / PERIOD_NS + 1;
         h->wants[RB_HEALTH_DURING] = true;
     }
     for (size_t i = 0; i < RB_LEN(order); i++)
@@ -99,8 +106,9 @@ static void take_next(rb_health_t *h)
 
 static void wait_for_change(rb_health_t *h)
 {
-    struct timespec at = {(time_t)(h->due_ns / RB_NS_PER_S), (long)(h->due_ns % RB_NS_PER_S)};
-    if (h->due_ns == UINT64_MAX)
+    uint64_t until_ns = due_ns(h);
+    struct timespec at = {(time_t)(until_ns / RB_NS_PER_S), (long)(until_ns % RB_NS_PER_S)};
+    if (until_ns == UINT64_MAX)
         pthread_cond_wait(&h->changed, &h->mutex);
     else
         pthread_cond_timedwait(&h->changed, &h->mutex, &at);
@@ -151,7 +159,6 @@ rb_health_t *rb_health_new(const char *sysfs, rb_err_t *err)
     pthread_condattr_t attr;
     sigset_t all, old;
     h->sysfs = sysfs;
-    h->due_ns = UINT64_MAX;
     h->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pthread_mutex_init(&h->mutex, NULL);
     pthread_condattr_init(&attr);
@@ -185,7 +192,7 @@ static void replace_watch(rb_health_t *h, rb_health_sources_t next)
     h->next = next;
     h->has_next = true;
     h->watch++;
-    h->due_ns = UINT64_MAX;
+    h->next_period = 0;
     memset(h->wants, 0, sizeof(h->wants));
     drop_readings(h->readings, &h->nreadings);
     pthread_cond_signal(&h->changed);
@@ -285,7 +292,7 @@ static bool is_read(rb_health_t *h, rb_health_when_t when)
         pthread_mutex_lock(&h->mutex);
         h->wants[when] = true;
         h->wants[RB_HEALTH_DURING] = false;
-        h->due_ns = UINT64_MAX;
+        h->next_period = 0;
         pthread_cond_signal(&h->changed);
         pthread_mutex_unlock(&h->mutex);
     }
@@ -311,10 +318,20 @@ bool rb_health_border(rb_health_t *health, rb_engine_state_t state)
 void rb_health_arm(rb_health_t *health, uint64_t t0_ns, int64_t drift_ppb)
 {
     health->armed = true;
-    health->t0_ns = t0_ns;
+    health->last_at_ns = INT64_MIN;
     pthread_mutex_lock(&health->mutex);
-    health->drift_ppb = drift_ppb;
-    health->due_ns = t0_ns + rb_crew_to_local_ns(PERIOD_NS, drift_ppb);
+    health->line = rb_timeline_new(t0_ns, drift_ppb);
+    health->next_period = 1;
+    pthread_cond_signal(&health->changed);
+    pthread_mutex_unlock(&health->mutex);
+}
+
+void rb_health_tell(rb_health_t *health, uint64_t at_ns, uint64_t local_ns, int64_t drift_ppb)
+{
+    if (!health->armed)
+        return;
+    pthread_mutex_lock(&health->mutex);
+    rb_timeline_tell(&health->line, at_ns, local_ns, drift_ppb);
     pthread_cond_signal(&health->changed);
     pthread_mutex_unlock(&health->mutex);
 }
@@ -322,9 +339,10 @@ void rb_health_arm(rb_health_t *health, uint64_t t0_ns, int64_t drift_ppb)
 static void emit_reading(rb_health_t *h, reading_t *reading, rb_row_emit_fn *emit, void *ctx)
 {
     rb_row_t row = {.kind = RB_ROW_HEALTH, .health = reading->row};
-    int64_t since_ns = (int64_t)((uint64_t)reading->row.at_ns - h->t0_ns);
+    int64_t at_ns = rb_timeline_at_ns(&h->line, (uint64_t)reading->row.at_ns);
+    /* What is told of the common clock may move it: never back. */
+    row.health.at_ns = h->last_at_ns = RB_MAX(at_ns, h->last_at_ns);
     row.health.phase = h->phase;
-    row.health.at_ns = rb_crew_to_common_ns(since_ns, h->drift_ppb);
     rb_health_rows_emit(&h->rows, &row, emit, ctx);
     rb_row_clear(&row);
 }

@@ -37,8 +37,9 @@ void rb_health_watch(rb_health_t *health, const rb_health_watch_t *watch);
 /* May the session be told of this state of the engine? Of READY and DRAINED only once the drives
  * are read, have taken too long, or there are none: the first call asks for the reading. */
 bool rb_health_border(rb_health_t *health, rb_engine_state_t state);
-/* From now on T0 is known, and rows may go out. */
+/* From now on T0 is known, and rows may go out; then as rb_engine_tell. */
 void rb_health_arm(rb_health_t *health, uint64_t t0_ns, int64_t drift_ppb);
+void rb_health_tell(rb_health_t *health, uint64_t at_ns, uint64_t local_ns, int64_t drift_ppb);
 /* Emits what has been read since, as HEALTH rows, each followed by EVENT rows of what it says
  * against the one before (agent/health_judge). Rows as rb_engine_rows has them. */
 void rb_health_rows(rb_health_t *health, rb_row_emit_fn *emit, void *ctx);

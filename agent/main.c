@@ -306,7 +306,10 @@ int main(int argc, char **argv)
         raise_file_limit();
         rb_privilege_keep(RB_PRIVILEGE_MAIN);
         a.shell.signal_fd = signals();
-        status = rb_shell_run(&a.shell, &err) == 0 ? RB_OK : (int)err.code;
+        a.shell.health = rb_health_new("/sys", &err);
+        bool served = a.shell.health != NULL && rb_shell_run(&a.shell, &err) == 0;
+        rb_health_destroy(&a.shell.health);
+        status = served ? RB_OK : (int)err.code;
         if (status != RB_OK)
             rb_log_error("%s", err.text);
     }

@@ -1,7 +1,5 @@
 #include "agent/shell.h"
 
-#include "agent/engine.h"
-#include "agent/health.h"
 #include "agent/inventory.h"
 #include "agent/notes.h"
 #include "agent/session.h"
@@ -27,7 +25,6 @@ typedef struct {
     const char *run_id;        /* borrowed likewise */
     rb_targets_t *targets;
     rb_engine_t *engine;
-    rb_health_t *health;
     rb_engine_state_t engine_state; /* as last told to the session */
     uint32_t number;                /* of the step that it runs: rows carry it */
     uint64_t t0_ns;                 /* of the phase; 0: not armed */
@@ -99,7 +96,7 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
         return NULL;
     rb_health_watch_t watch = {.phase = prepare->phase, .subjects = subjects, .nsubjects = n};
     watch.stop_c = p->stop_when != NULL ? p->stop_when->temperature : 0;
-    rb_health_watch(sh->health, &watch);
+    rb_health_watch(sh->opts->health, &watch);
     rb_engine_opts_t opts = {.plan = sh->plan,
                              .phase = prepare->phase,
                              .override = p,
@@ -138,7 +135,7 @@ static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
                  ((double)t0_ns - (double)rb_clock_now_ns()) / RB_NS_PER_MS);
     sh->t0_ns = t0_ns;
     rb_engine_arm(sh->engine, t0_ns, drift_ppb);
-    rb_health_arm(sh->health, t0_ns, drift_ppb);
+    rb_health_arm(sh->opts->health, t0_ns, drift_ppb);
 }
 
 static void sink_stop(void *ctx, uint64_t te_ns)
@@ -148,11 +145,12 @@ static void sink_stop(void *ctx, uint64_t te_ns)
         rb_engine_stop(sh->engine, te_ns);
 }
 
-static void sink_discipline(void *ctx, const Rackbench__Discipline *discipline)
+static void sink_discipline(void *ctx, const Rackbench__Discipline *told)
 {
     shell_t *sh = ctx;
     if (sh->engine != NULL)
-        rb_engine_tell(sh->engine, discipline->at_ns, discipline->local_ns, discipline->drift_ppb);
+        rb_engine_tell(sh->engine, told->at_ns, told->local_ns, told->drift_ppb);
+    rb_health_tell(sh->opts->health, told->at_ns, told->local_ns, told->drift_ppb);
 }
 
 static void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
@@ -172,7 +170,7 @@ static void sink_release(void *ctx)
     shell_t *sh = ctx;
     rb_engine_destroy(&sh->engine);
     rb_phase_destroy(&sh->phase);
-    rb_health_release(sh->health);
+    rb_health_release(sh->opts->health);
     rb_targets_destroy(&sh->targets);
     rb_plan_destroy(&sh->plan_here);
     sh->plan = NULL;
@@ -267,18 +265,18 @@ static void poll_engine(shell_t *sh)
 {
     if (sh->engine == NULL)
         return;
-    rb_health_poll(sh->health);
+    rb_health_poll(sh->opts->health);
     rb_engine_state_t state = rb_engine_poll(sh->engine);
     if (state == RB_ENGINE_PREPARING)
         deliver_progress(sh);
     if (state == RB_ENGINE_PREPARING || !rb_session_takes_rows(sh->session))
         return;
     rb_engine_set_span(sh->engine, rb_session_span(sh->session));
-    bool tells = state != sh->engine_state && rb_health_border(sh->health, state);
+    bool tells = state != sh->engine_state && rb_health_border(sh->opts->health, state);
     rb_engine_rows(sh->engine, emit_row, sh);
-    rb_health_rows(sh->health, emit_row, sh);
-    if (rb_health_fault(sh->health)->code != RB_OK)
-        rb_engine_fail(sh->engine, rb_health_fault(sh->health));
+    rb_health_rows(sh->opts->health, emit_row, sh);
+    if (rb_health_fault(sh->opts->health)->code != RB_OK)
+        rb_engine_fail(sh->engine, rb_health_fault(sh->opts->health));
     if (tells)
         tell_engine_state(sh, state);
 }
@@ -367,7 +365,7 @@ static void serve(shell_t *sh)
     bool ready[3] = {false};
     while (!ready[0]) {
         int fds[3] = {sh->opts->signal_fd, sh->engine != NULL ? rb_engine_fd(sh->engine) : -1,
-                      sh->engine != NULL ? rb_health_fd(sh->health) : -1};
+                      sh->engine != NULL ? rb_health_fd(sh->opts->health) : -1};
         rb_socket_wait(sh->link, wait_ms(sh), fds, RB_LEN(fds), ready);
         rb_link_tell(sh->link, &sh->told_why);
         receive_all(sh);
@@ -383,12 +381,9 @@ int rb_shell_run(const rb_shell_opts_t *opts, rb_err_t *err)
     rb_session_sink_t sink = {&sh,          sink_send,    sink_send_row, sink_load,
                               sink_prepare, sink_arm,     sink_stop,     sink_discipline,
                               sink_clean,   sink_release, sink_note};
-    sh.health = rb_health_new("/sys", err);
-    sh.link = sh.health == NULL ? NULL : rb_link_open(&opts->link, err);
-    if (sh.link == NULL) {
-        rb_health_destroy(&sh.health);
+    sh.link = rb_link_open(&opts->link, err);
+    if (sh.link == NULL)
         return -1;
-    }
     sh.inventory = rb_inventory_new();
     sh.session =
         rb_session_new(&sink, sh.inventory, opts->link.join != NULL ? opts->link.name : NULL);
@@ -398,7 +393,6 @@ int rb_shell_run(const rb_shell_opts_t *opts, rb_err_t *err)
     rb_session_leave(sh.session, "it was told to end (SIGTERM or SIGINT)");
     rb_session_destroy(&sh.session);
     rb_inventory_destroy(&sh.inventory);
-    rb_health_destroy(&sh.health);
     free(sh.host);
     rb_socket_destroy(&sh.link);
     return 0;

@@ -5,12 +5,14 @@
  */
 #pragma once
 
+#include "agent/health.h"
 #include "agent/link.h"
 #include "agent/targets.h"
 
 typedef struct {
     rb_link_opts_t link;
     rb_allowances_t allowances;
+    rb_health_t *health;
     int signal_fd; /* signalfd of SIGINT and SIGTERM: readable = end */
 } rb_shell_opts_t; /* borrowed for the call */
 
