@@ -6,7 +6,8 @@ source "$(dirname "$0")/../lib/guest.sh"
 guest_drive 64
 guest_drive 16
 guest_nvme smart_critical_warning=2
-guest_program nvme
+guest_module null_blk dm-mod
+guest_program nvme dmsetup
 guest_enter
 source "$(dirname "$0")/one_drive.sh"
 
@@ -77,6 +78,25 @@ test_hot()
         (.[0].text | test("/dev/nvme0n1 \\(S/N rackbench-guest\\): above its warning .*; now 50 C"))'
 }
 
+# An array is its members; which of them took what we wrote, it does not say.
+test_array()
+{
+    modprobe null_blk queue_mode=2 gb=1
+    wait_for 5 test -b /dev/nullb0
+    modprobe dm-mod
+    dmsetup create pair <<<"0 8192 linear /dev/nvme0n2 0
+8192 8192 linear /dev/nullb0 0"
+    run_plan /dev/dm-0 "rw: write, bs: 64KiB, iodepth: 4, io_size: 8MiB"
+    check_json "$result" '.phases[0].health.local1.drives |
+        (keys == ["/dev/nullb0", "/dev/nvme0n2"]) and
+        (.["/dev/nvme0n2"] | .serial == "rackbench-guest" and .written.drive_bytes > 0 and
+            (.written | has("our_bytes") | not)) and
+        (.["/dev/nullb0"] | .begin == {} and (has("written") | not))'
+    check_json "$result" '.hosts[0].drives[] | select(.path == "/dev/dm-0") |
+        (.members | sort) == ["/dev/nullb0", "/dev/nvme0n2"]'
+    dmsetup remove pair
+}
+
 # The phase ends by itself, long before its time.
 test_stop()
 {
@@ -94,3 +114,4 @@ test_written
 test_period
 test_hot
 test_stop
+test_array
