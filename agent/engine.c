@@ -372,7 +372,7 @@ void rb_engine_stop(rb_engine_t *engine, uint64_t te_ns)
 
 void rb_engine_fail(rb_engine_t *engine, const rb_err_t *reason)
 {
-    if (engine->state != RB_ENGINE_ARMED || engine->fault.code != RB_OK)
+    if (reason->code == RB_OK || engine->state != RB_ENGINE_ARMED || engine->fault.code != RB_OK)
         return;
     engine->fault = *reason;
     rb_engine_stop(engine, 0);

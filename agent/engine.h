@@ -84,7 +84,8 @@ void rb_engine_tell(rb_engine_t *engine, uint64_t at_ns, uint64_t local_ns, int6
  * FAILED. Idempotent. */
 void rb_engine_stop(rb_engine_t *engine, uint64_t te_ns);
 
-/* As rb_engine_stop at once, for a reason that becomes the fault, if it has none yet. */
+/* As rb_engine_stop at once, for a reason that becomes the fault, if it has none yet; RB_OK: none.
+ */
 void rb_engine_fail(rb_engine_t *engine, const rb_err_t *reason);
 
 /* Rows that are due: READY gives DRIVES, PLACEMENT, LAYOUT and EVENT (iowq, fallback, batched_reap,

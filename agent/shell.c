@@ -94,9 +94,8 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
     rb_phase_keep_on_host(here_only, sh->nlabels, sh->labels);
     if (rb_targets_phase(sh->targets, here_only, &subjects, &n, err) != 0)
         return NULL;
-    rb_health_watch_t watch = {.phase = prepare->phase, .subjects = subjects, .nsubjects = n};
-    watch.stop_c = p->stop_when != NULL ? p->stop_when->temperature : 0;
-    rb_health_watch(sh->opts->health, &watch);
+    rb_health_watch(sh->opts->health,
+                    &(rb_health_watch_t){prepare->phase, subjects, n, rb_phase_stop_c(p)});
     rb_engine_opts_t opts = {.plan = sh->plan,
                              .phase = prepare->phase,
                              .override = p,
@@ -275,8 +274,7 @@ static void poll_engine(shell_t *sh)
     bool tells = state != sh->engine_state && rb_health_border(sh->opts->health, state);
     rb_engine_rows(sh->engine, emit_row, sh);
     rb_health_rows(sh->opts->health, emit_row, sh);
-    if (rb_health_fault(sh->opts->health)->code != RB_OK)
-        rb_engine_fail(sh->engine, rb_health_fault(sh->opts->health));
+    rb_engine_fail(sh->engine, rb_health_fault(sh->opts->health));
     if (tells)
         tell_engine_state(sh, state);
 }

@@ -58,3 +58,8 @@ uint64_t rb_phase_runtime_ns(const Rackbench__Phase *phase)
 {
     return phase->n_jobs > 0 ? phase->jobs[0]->runtime_ns : 0;
 }
+
+uint32_t rb_phase_stop_c(const Rackbench__Phase *phase)
+{
+    return phase->stop_when != NULL ? phase->stop_when->temperature : 0;
+}

@@ -29,3 +29,5 @@ Rackbench__Plan *rb_plan_on_host(const Rackbench__Plan *plan, size_t nlabels,
  * jobs agree. */
 uint64_t rb_phase_ramp_ns(const Rackbench__Phase *phase);
 uint64_t rb_phase_runtime_ns(const Rackbench__Phase *phase);
+/* Temperature of a drive that ends it [degrees Celsius]; 0: none. */
+uint32_t rb_phase_stop_c(const Rackbench__Phase *phase);
