@@ -12,6 +12,9 @@ static void destroy_phase(rb_result_phase_t *phase)
         free(host->places);
         free(host->drives);
     }
+    for (size_t i = 0; phase->what != NULL && i < phase->njobs; i++)
+        free(phase->what[i]);
+    free(phase->what);
     free(phase->hosts);
     free(phase->jobs);
     free(phase->groups);
@@ -189,6 +192,7 @@ static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
         rb_fold_end_skew(&result->fold->phases[index], &phase->end_skew_ns, &phase->end_bound_ns);
     phase->end_reason = result->fold->phases[index].reason;
     phase->step = rb_fold_is_step(result->fold, index) ? result->fold->phases[index].step : 0;
+    rb_result_what(result->fold, phase);
     rb_result_point(result->fold, phase);
     count_series_hosts(phase);
     add_share_event(result, result->nphases - 1, first_host);

@@ -146,6 +146,7 @@ typedef struct {
     rb_stats_t cluster;
     size_t njobs, ngroups, nhosts;
     rb_named_stats_t *jobs, *groups;
+    char **what; /* [njobs] a sentence: what the job was; prepare: NULL */
     rb_result_host_t *hosts;
     uint64_t workers, inflight; /* that reported, and the sum of their iodepths */
     bool is_planned;            /* none did: these are the plan's figures */

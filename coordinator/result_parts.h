@@ -32,6 +32,10 @@ void rb_result_cpu(const rb_fold_t *fold, uint32_t phase, const rb_member_t *m,
                    rb_result_host_t *host);
 /* Fills little and its verdict, for a phase whose slots are all known to have been busy. */
 void rb_result_little(rb_result_phase_t *phase);
+/* Do the labels of a host let the job run there? */
+bool rb_result_job_is_on(const rb_row_host_t *host, const Rackbench__Job *job);
+/* Fills what; needs jobs. */
+void rb_result_what(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills point. */
 void rb_result_point(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills searches; needs the phases. */

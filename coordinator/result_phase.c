@@ -103,7 +103,7 @@ static bool has_silent(const rb_fold_phase_t *p)
     return false;
 }
 
-static bool job_is_on(const rb_row_host_t *host, const Rackbench__Job *job)
+bool rb_result_job_is_on(const rb_row_host_t *host, const Rackbench__Job *job)
 {
     Rackbench__Label *labels = rb_calloc(host->nlabels + 1, sizeof(*labels));
     Rackbench__Label **list = rb_calloc(host->nlabels + 1, sizeof(*list));
@@ -135,7 +135,7 @@ static void add_planned(const rb_fold_t *fold, uint32_t host, rb_result_phase_t 
             if (job->target == NULL || strcmp(job->target, target) == 0)
                 workers += RB_MAX(job->numjobs, 1);
         }
-        if (workers == 0 || !job_is_on(&fold->hosts[host - 1].row.host, job))
+        if (workers == 0 || !rb_result_job_is_on(&fold->hosts[host - 1].row.host, job))
             continue;
         phase->workers += workers;
         phase->inflight += workers * RB_MAX(job->iodepth, 1);

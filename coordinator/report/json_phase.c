@@ -90,6 +90,14 @@ static json_t *point_json(const rb_result_phase_t *phase)
     return o;
 }
 
+static json_t *what_json(const rb_result_phase_t *phase)
+{
+    json_t *o = json_object();
+    for (size_t i = 0; i < phase->njobs; i++)
+        rb_json_set(o, phase->jobs[i].name, rb_json_text(phase->what[i]));
+    return o;
+}
+
 static json_t *end_json(const rb_result_phase_t *phase)
 {
     json_t *o = json_object();
@@ -135,6 +143,7 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
         json_object_set_new(o, "step", rb_json_u64(phase->step));
     if (phase->npoint > 0)
         json_object_set_new(o, "point", point_json(phase));
+    json_object_set_new(o, "what", what_json(phase));
     json_object_set_new(o, "started", json_string(rb_words_stamp(started, phase->t0_wall_ns)));
     json_object_set_new(o, "seconds", json_real(phase->seconds));
     json_object_set_new(o, "marks", marks_json(phase));

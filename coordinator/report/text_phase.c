@@ -118,6 +118,15 @@ static void put_title(const rb_text_t *text, const rb_result_phase_t *p)
         fprintf(text->out, "  all hosts were running for %.1f %% of it\n", p->common_share * 100);
 }
 
+static void put_what(const rb_text_t *text, const rb_result_phase_t *p)
+{
+    for (size_t i = 0; i < p->njobs; i++) {
+        RB_AUTO(rb_free_str) char *words = rb_asprintf("%.40s: %s", p->jobs[i].name, p->what[i]);
+        fputs("  ", text->out);
+        rb_text_wrapped(text->out, words, 2);
+    }
+}
+
 static void put_workers(const rb_text_t *text, const rb_result_phase_t *p)
 {
     char a[RB_FMT_SIZE], b[RB_FMT_SIZE];
@@ -237,6 +246,7 @@ static void put_table(rb_text_t *text, const rb_result_phase_t *phase)
 void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)
 {
     put_title(text, phase);
+    put_what(text, phase);
     if (phase->seconds > 0)
         put_table(text, phase);
     put_facts(text, phase);
