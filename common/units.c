@@ -254,6 +254,19 @@ const char *rb_fmt_count(char *buf, size_t size, uint64_t count)
     return fmt_scaled(buf, size, (double)count, count_scale, "");
 }
 
+const char *rb_fmt_rate_count(char *buf, size_t size, double per_s)
+{
+    uint64_t whole = (uint64_t)(per_s + 0.5);
+    if (per_s >= 99.95 || per_s == (double)whole)
+        return rb_fmt_count(buf, size, whole);
+    int decimals = per_s < 9.995 ? 2 : 1;
+    if (per_s < 0.0995)
+        snprintf(buf, size, "%.2g", per_s);
+    else
+        snprintf(buf, size, "%.*f", decimals, per_s);
+    return buf;
+}
+
 const char *rb_fmt_ns(char *buf, size_t size, uint64_t ns)
 {
     return fmt_scaled(buf, size, (double)ns, latency_scale, "");

@@ -40,6 +40,9 @@ const char *rb_fmt_bytes_exact(char *buf, size_t size, uint64_t bytes);
 const char *rb_fmt_rate_bytes(char *buf, size_t size, double bytes_per_s, rb_units_t units);
 /* "950", "123.4k", "1.20M". */
 const char *rb_fmt_count(char *buf, size_t size, uint64_t count);
+/* Of a count per second, whose part below one matters while it is small: "0.33", "41.7", "123.4k".
+ */
+const char *rb_fmt_rate_count(char *buf, size_t size, double per_s);
 /* A latency: "950 ns", "86.2 us", "1.24 ms", "12.5 s"; seconds are the largest unit. */
 const char *rb_fmt_ns(char *buf, size_t size, uint64_t ns);
 /* An instant and how long ago that is: "2026-11-30 12:03:11 UTC (4m)", to the second in the first

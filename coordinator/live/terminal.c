@@ -78,7 +78,7 @@ static void append_figures(char *line, const rb_live_t *live, const rb_live_stat
     const rb_window_t *w = rb_fold_last_window(s->fold, s->phase_index);
     const rb_window_op_t *most = NULL;
     uint64_t ops = 0, bytes = 0, at_ns, length_ns;
-    char count[RB_FMT_SIZE], p99[RB_FMT_SIZE];
+    char count[RB_FMT_SIZE], p99[RB_FMT_SIZE] = "-";
     if (w == NULL)
         return;
     for (int i = 0; i < RB_OP_COUNT; i++) {
@@ -93,11 +93,13 @@ static void append_figures(char *line, const rb_live_t *live, const rb_live_stat
     if (length_ns == 0 || most == NULL)
         return;
     double seconds = (double)length_ns / RB_NS_PER_S;
+    if (most->ops > 0)
+        rb_fmt_ns(p99, sizeof(p99), rb_window_quantile(most, 0.99));
     double mega = live->units == RB_UNITS_BINARY ? (double)RB_MIB : 1e6;
     append(line, "  %s IOPS  %.1f %s  p99 %s%s",
-           rb_fmt_count(count, sizeof(count), (uint64_t)((double)ops / seconds + 0.5)),
-           (double)bytes / seconds / mega, live->units == RB_UNITS_BINARY ? "MiB/s" : "MB/s",
-           rb_fmt_ns(p99, sizeof(p99), rb_window_quantile(most, 0.99)), w->ramp ? "  (ramp)" : "");
+           rb_fmt_rate_count(count, sizeof(count), (double)ops / seconds),
+           (double)bytes / seconds / mega, live->units == RB_UNITS_BINARY ? "MiB/s" : "MB/s", p99,
+           w->ramp ? "  (ramp)" : "");
 }
 
 static void append_step(char *line, const rb_live_state_t *s)

@@ -38,7 +38,7 @@ static void put_line(rb_text_t *text, const rb_result_phase_t *phase, const line
     fprintf(text->out, "  %-30.30s", rb_words_clean(name, sizeof(name), line->host->name));
     if (line->is_known)
         fprintf(text->out, " %9s %9.1f %7.1f %%",
-                rb_fmt_count(iops, sizeof(iops), (uint64_t)(line->rates.iops + 0.5)),
+                rb_fmt_rate_count(iops, sizeof(iops), line->rates.iops),
                 rb_text_mega(text, line->rates.bytes_per_s),
                 all > 0 ? line->rates.iops / all * 100 : 0);
     else
@@ -76,9 +76,9 @@ static void put_spread(const rb_text_t *text, const line_t *lines, size_t n)
     while (first < n - 1 && !lines[first].is_known)
         first++;
     fprintf(text->out, "  and %zu more; IOPS of a host: least %s, median %s, most %s\n",
-            n - WORST_SHOWN, rb_fmt_count(a, sizeof(a), (uint64_t)(lines[first].rates.iops + 0.5)),
-            rb_fmt_count(b, sizeof(b), (uint64_t)(lines[first + (n - first) / 2].rates.iops + 0.5)),
-            rb_fmt_count(c, sizeof(c), (uint64_t)(lines[n - 1].rates.iops + 0.5)));
+            n - WORST_SHOWN, rb_fmt_rate_count(a, sizeof(a), lines[first].rates.iops),
+            rb_fmt_rate_count(b, sizeof(b), lines[first + (n - first) / 2].rates.iops),
+            rb_fmt_rate_count(c, sizeof(c), lines[n - 1].rates.iops));
     fprintf(text->out, "  highest p99: %s at %.60s\n", rb_fmt_ns(a, sizeof(a), worst_ns),
             rb_words_clean(name, sizeof(name), worst->name));
 }

@@ -44,7 +44,7 @@ static void put_all(rb_text_t *text, const rb_stats_t *stats)
         kinds += stats->op[op].present;
     if (kinds > 1)
         fprintf(text->out, "  %-15s %9s %9.1f\n", "all",
-                rb_fmt_count(iops, sizeof(iops), (uint64_t)(all.iops + 0.5)),
+                rb_fmt_rate_count(iops, sizeof(iops), all.iops),
                 rb_text_mega(text, all.bytes_per_s));
 }
 
@@ -57,7 +57,7 @@ static void put_stats(rb_text_t *text, const rb_stats_t *stats, service_t servic
             continue;
         snprintf(label, sizeof(label), "%s response", rb_op_names[i]);
         fprintf(text->out, "  %-15s %9s %9.1f", label,
-                rb_fmt_count(iops, sizeof(iops), (uint64_t)(op->iops + 0.5)),
+                rb_fmt_rate_count(iops, sizeof(iops), op->iops),
                 rb_text_mega(text, op->bytes_per_s));
         put_latencies(text, &op->response);
         if (service == SERVICE_IF_APART && !is_apart(op))
@@ -176,10 +176,17 @@ static void put_facts(const rb_text_t *text, const rb_result_phase_t *p)
                     rb_op_names[i]);
 }
 
-/* An open loop keeps its schedule; what it could not do in time shows here and in response. */
-static void put_offered(const rb_text_t *text, const rb_result_phase_t *phase,
-                        const rb_named_stats_t *job)
+static bool is_open(const rb_text_t *text, const rb_result_phase_t *phase, size_t job)
 {
+    const Rackbench__Phase *run = rb_fold_plan_phase(text->result->fold, phase->index);
+    return phase->jobs[job].stats.offered_ops > 0 || run->jobs[job]->rate_iops > 0 ||
+           run->jobs[job]->rate_bytes > 0;
+}
+
+/* An open loop keeps its schedule; what it could not do in time shows here and in response. */
+static void put_offered(const rb_text_t *text, const rb_result_phase_t *phase, size_t index)
+{
+    const rb_named_stats_t *job = &phase->jobs[index];
     double iops = 0; /* of the hosts whose offer is known: a lost one told none */
     for (size_t i = 0; i < phase->nhosts; i++)
         for (size_t k = 0; k < phase->hosts[i].njobs; k++)
@@ -187,12 +194,12 @@ static void put_offered(const rb_text_t *text, const rb_result_phase_t *phase,
                 phase->hosts[i].jobs[k].stats.offered_ops > 0)
                 iops += rb_text_rates(&phase->hosts[i].jobs[k].stats).iops;
     char offered[RB_FMT_SIZE], achieved[RB_FMT_SIZE], name[RB_WORDS_SIZE];
-    if (job->stats.offered_ops == 0)
+    if (!is_open(text, phase, index) || job->stats.workers == 0)
         return;
     fprintf(text->out, "  job %.40s: offered %s IOPS, achieved %s IOPS\n",
             rb_words_clean(name, sizeof(name), job->name),
-            rb_fmt_count(offered, sizeof(offered), (uint64_t)(job->stats.offered_iops + 0.5)),
-            rb_fmt_count(achieved, sizeof(achieved), (uint64_t)(iops + 0.5)));
+            rb_fmt_rate_count(offered, sizeof(offered), job->stats.offered_iops),
+            rb_fmt_rate_count(achieved, sizeof(achieved), iops));
 }
 
 /* Response counts from the due time, so that what we are late ourselves is in it: said where it is
@@ -232,13 +239,22 @@ static void put_to_last(const rb_text_t *text, const rb_result_phase_t *p)
 
 static void put_table(rb_text_t *text, const rb_result_phase_t *phase)
 {
-    put_head(text, "all hosts");
-    put_stats(text, &phase->cluster, SERVICE_ALWAYS);
+    bool present = false;
+    for (int op = 0; op < RB_OP_COUNT; op++)
+        present |= phase->cluster.op[op].present;
+    if (present) {
+        put_head(text, "all hosts");
+        put_stats(text, &phase->cluster, SERVICE_ALWAYS);
+    } else {
+        fputs("  no operation completed\n", text->out);
+    }
     put_to_last(text, phase);
-    put_named(text, "job", phase->jobs, phase->njobs);
-    put_named(text, "group", phase->groups, phase->ngroups);
+    if (present) {
+        put_named(text, "job", phase->jobs, phase->njobs);
+        put_named(text, "group", phase->groups, phase->ngroups);
+    }
     for (size_t i = 0; i < phase->njobs; i++)
-        put_offered(text, phase, &phase->jobs[i]);
+        put_offered(text, phase, i);
     for (size_t i = 0; i < phase->njobs; i++)
         put_lateness(text, &phase->jobs[i]);
 }

@@ -28,8 +28,8 @@ static void put_step(rb_text_t *text, const rb_result_search_t *s, size_t i)
         rb_fmt_count(offered, sizeof(offered), step->row->rate_iops);
     text->has_uncertain |= step->row->ops > 0 && step->row->uncertain;
     fprintf(text->out, "  %4zu %12s %12s %10s  %s%s\n", i + 1, offered,
-            rb_fmt_count(achieved, sizeof(achieved), (uint64_t)(step->achieved_iops + 0.5)),
-            quantile, step->row->kept ? "kept" : "not kept", step->cut ? ", ended early" : "");
+            rb_fmt_rate_count(achieved, sizeof(achieved), step->achieved_iops), quantile,
+            step->row->kept ? "kept" : "not kept", step->cut ? ", ended early" : "");
 }
 
 /* Of the open loops. */

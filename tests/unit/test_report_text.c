@@ -108,6 +108,34 @@ static void phases_that_never_ran_are_named(void **state)
     has_not(ran, "not run");
 }
 
+/* A rate of a third of an operation a second, and a phase in which nothing came back. */
+static void what_is_slow_is_not_zero(void **state)
+{
+    (void)state;
+    for (size_t n = 0; n < 2; n++) {
+        RB_AUTO(feed_clear) feed_t feed = {0};
+        Rackbench__Job job = feed_job(0, 3 * S, 0);
+        rb_row_worker_t worker = feed_worker_row();
+        job.has_rate_iops = true;
+        job.rate_iops = 1;
+        worker.offered_ops = n;
+        feed_begin(&feed, job, 1);
+        for (uint64_t w = 0; w < 3; w++)
+            feed_reads(&feed, 1, w, w == 0 ? n : 0, false);
+        feed_worker(&feed, 1, worker);
+        feed_end(&feed, INT64_MAX, 0);
+        RB_AUTO(rb_free_str) char *text = written(feed.fold, write_text);
+        if (n == 1) {
+            has(text, "  read response        0.33       0.0  ");
+            has(text, "  job j: offered 0.33 IOPS, achieved 0.33 IOPS\n");
+        } else {
+            has(text, "  no operation completed\n");
+            has(text, "  job j: offered 0 IOPS, achieved 0 IOPS\n");
+            has_not(text, "all hosts");
+        }
+    }
+}
+
 static void one_file_is_not_files(void **state)
 {
     (void)state;
@@ -268,6 +296,7 @@ int main(void)
         cmocka_unit_test(a_stop_in_the_ramp_has_no_table),
         cmocka_unit_test(work_done_in_the_ramp_was_not_stopped),
         cmocka_unit_test(phases_that_never_ran_are_named),
+        cmocka_unit_test(what_is_slow_is_not_zero),
         cmocka_unit_test(one_file_is_not_files),
         cmocka_unit_test(lateness_of_our_own_is_told_where_it_matters),
         cmocka_unit_test(the_footer_names_the_closed_loops),

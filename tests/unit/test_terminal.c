@@ -59,6 +59,20 @@ static void a_line_tells_progress_and_figures(void **state)
         s.text, "one 1/2 [####......] 11s left  2.56k IOPS  10.0 MiB/s  p99 2.00 ms  1/1 hosts\n");
 }
 
+static void where_nothing_completed_there_is_no_p99(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    RB_AUTO(close_screen) screen_t s = {0};
+    feed_begin(&feed, feed_job(0, 20 * S, 0), 1);
+    feed_window(&feed, 1, (feed_window_t){.part = RB_PART_MAIN, .inflight = 4});
+    open_screen(&s, RB_LIVE_PLAIN);
+    rb_live_state_t live = running(feed.fold);
+    rb_live_update(s.live, &live);
+    rb_live_end(s.live);
+    assert_non_null(strstr(s.text, "  0 IOPS  0.0 MiB/s  p99 -  1/1 hosts\n"));
+}
+
 static void a_layout_tells_bytes(void **state)
 {
     (void)state;
@@ -215,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_tells_progress_and_figures),
+        cmocka_unit_test(where_nothing_completed_there_is_no_p99),
         cmocka_unit_test(a_layout_tells_bytes),
         cmocka_unit_test(a_terminal_line_is_rewritten_and_cleared),
         cmocka_unit_test(quiet_says_nothing),

@@ -230,6 +230,17 @@ static void test_fmt_count_and_ns(void **state)
         {"12.5 s", 12500 * RB_NS_PER_MS},
         {"5400 s", 5400 * RB_NS_PER_S},
     };
+    static const struct {
+        const char *text;
+        double per_s;
+    } rates[] = {
+        {"0", 0},       {"0.0017", 1 / 600.0}, {"0.33", 1 / 3.0}, {"3", 3},
+        {"9.99", 9.99}, {"41.7", 41.67},       {"100", 99.97},
+    };
+    char buf[RB_FMT_SIZE];
+    for (size_t i = 0; i < RB_LEN(rates); i++)
+        assert_string_equal(rb_fmt_rate_count(buf, sizeof(buf), rates[i].per_s), rates[i].text);
+    assert_string_equal(rb_fmt_rate_count(buf, sizeof(buf), 123399.7), "123.4k");
     check_fmt(rb_fmt_count, counts, RB_LEN(counts));
     check_fmt(rb_fmt_ns, latencies, RB_LEN(latencies));
 }
