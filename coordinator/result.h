@@ -181,6 +181,9 @@ typedef struct {
     size_t nsteps;
     rb_result_step_t *steps; /* as they were run: first the closed loop */
     size_t best; /* 1 + index of the open step that kept it at the highest rate; 0: none */
+    /* Runtime that the best step would need for 10 operations beyond the percentile; 0: it had
+     * them, or there is no best step. */
+    uint64_t certain_ns;
 } rb_result_search_t;
 
 typedef struct {

@@ -79,10 +79,21 @@ static void add_step(rb_result_t *result, size_t index)
         s->best = s->nsteps;
 }
 
+static void fill_certain(rb_result_search_t *s)
+{
+    if (s->best == 0)
+        return;
+    const rb_result_step_t *best = &s->steps[s->best - 1];
+    if (best->row->uncertain && best->achieved_iops > 0)
+        s->certain_ns = rb_search_certain_ns(s->percentile_ppm, best->achieved_iops);
+}
+
 void rb_result_searches(rb_result_t *result)
 {
     for (size_t i = 0; i < result->nphases; i++)
         add_step(result, i);
+    for (size_t i = 0; i < result->nsearches; i++)
+        fill_certain(&result->searches[i]);
 }
 
 void rb_result_search_clear(rb_result_search_t *search)

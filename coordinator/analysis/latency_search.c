@@ -28,10 +28,10 @@ static bool kept(const rb_latency_search_t *s, const rb_search_figures_t *f)
 /* Where to go from here: worst_iops is known. */
 static void choose(rb_latency_search_t *s)
 {
-    bool close_enough = (double)s->worst_iops <= PRECISION * (double)s->best_iops ||
-                        s->worst_iops <= s->best_iops + 1;
-    if (s->best_iops > 0 && close_enough) {
-        s->verdict = RB_SEARCH_FOUND;
+    bool close_enough = (double)s->worst_iops <= PRECISION * (double)s->best_iops;
+    bool neighbours = s->worst_iops <= s->best_iops + 1; /* rates are whole numbers */
+    if (s->best_iops > 0 && (close_enough || neighbours)) {
+        s->verdict = close_enough ? RB_SEARCH_FOUND : RB_SEARCH_COARSE;
     } else if (s->best_iops == 0 && s->worst_iops == 1) {
         s->verdict = RB_SEARCH_NOT_REACHED;
     } else if (s->steps == RB_SEARCH_MAX_STEPS) {

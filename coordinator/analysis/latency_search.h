@@ -4,8 +4,9 @@
  * at the rate that the steps before leave in question: from half the ceiling down (each stride is
  * the square of the last, so that a target out of reach is told soon) until one keeps the target,
  * then the geometric middle of the highest rate that kept it and the lowest that did not, until
- * these are within 2 %. Where the closed loop itself kept the target, an open loop at the ceiling
- * is asked first: if it keeps it too, iodepth is the limit and not the target.
+ * these are within 2 %, or one operation a second apart. Where the closed loop itself kept the
+ * target, an open loop at the ceiling is asked first: if it keeps it too, iodepth is the limit and
+ * not the target.
  *
  * A rate that does not keep the target is asked a second time, and fails if it fails twice: one
  * stall of a machine that is busy otherwise would end the search far below the answer.
@@ -35,7 +36,7 @@ typedef enum {
     RB_SEARCH_FOUND,       /* the lowest rate that failed is at most 2 % above the best */
     RB_SEARCH_CEILING,     /* the target is kept at all that iodepth can do */
     RB_SEARCH_NOT_REACHED, /* not even at the lowest rate tried */
-    RB_SEARCH_COARSE,      /* no steps left: the best rate is kept, and more than 2 % in doubt */
+    RB_SEARCH_COARSE,      /* no steps left, or no whole rate: the best is more than 2 % in doubt */
     RB_SEARCH_NO_DATA      /* a step completed nothing at all */
 } rb_search_verdict_t;
 /* "", "found", "ceiling", "not_reached", "coarse", "no_data" */

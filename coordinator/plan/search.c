@@ -3,6 +3,10 @@
 #include "common/units.h"
 #include "coordinator/analysis/latency_search.h"
 
+#include <math.h>
+
+#define BEYOND 10.0 /* operations */
+
 int rb_search_job(const Rackbench__Phase *phase)
 {
     for (size_t i = 0; i < phase->n_jobs; i++)
@@ -34,4 +38,20 @@ uint32_t rb_search_percentile_ppm(const Rackbench__Job *job)
     rb_err_t err;
     const char *text = job->latency_percentile != NULL ? job->latency_percentile : "";
     return rb_search_percentile(text, &ppm, &err) == 0 ? ppm : RB_SEARCH_PERCENTILE_PPM;
+}
+
+static double operations(uint32_t percentile_ppm)
+{
+    return BEYOND * 1e6 / (1e6 - percentile_ppm);
+}
+
+double rb_search_certain_iops(uint32_t percentile_ppm, uint64_t runtime_ns)
+{
+    return operations(percentile_ppm) * (double)RB_NS_PER_S / (double)runtime_ns;
+}
+
+uint64_t rb_search_certain_ns(uint32_t percentile_ppm, double iops)
+{
+    double seconds = ceil(operations(percentile_ppm) / iops);
+    return (uint64_t)fmin(seconds, (double)(UINT64_MAX / 2 / RB_NS_PER_S)) * RB_NS_PER_S;
 }

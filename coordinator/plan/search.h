@@ -14,3 +14,9 @@ int rb_search_job(const Rackbench__Phase *phase);
 int rb_search_percentile(const char *text, uint32_t *ret_ppm, rb_err_t *err);
 /* Of a job that was checked; what a damaged journal says instead counts as 99. */
 uint32_t rb_search_percentile_ppm(const Rackbench__Job *job);
+
+/* 10 operations beyond a percentile make it certain. The lowest rate [per second] that has them in
+ * runtime_ns, and the shortest time [ns, whole seconds] in which iops has them; runtime_ns, iops
+ * > 0. */
+double rb_search_certain_iops(uint32_t percentile_ppm, uint64_t runtime_ns);
+uint64_t rb_search_certain_ns(uint32_t percentile_ppm, double iops);

@@ -40,6 +40,9 @@ json_t *rb_json_search(const rb_result_search_t *search)
         json_object_set_new(o, "rate_iops", rb_json_u64(best->row->rate_iops));
         json_object_set_new(o, "achieved_iops", json_real(best->achieved_iops));
         json_object_set_new(o, "quantile_ns", rb_json_u64(best->row->quantile_ns));
+        json_object_set_new(o, "uncertain", json_boolean(best->row->uncertain));
+        if (search->certain_ns > 0)
+            json_object_set_new(o, "certain_runtime_ns", rb_json_u64(search->certain_ns));
     }
     json_object_set_new(o, "steps", steps_json(search));
     return o;

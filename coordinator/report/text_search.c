@@ -27,9 +27,13 @@ static void put_step(rb_text_t *text, const rb_result_search_t *s, size_t i)
     if (step->row->rate_iops > 0)
         rb_fmt_count(offered, sizeof(offered), step->row->rate_iops);
     text->has_uncertain |= step->row->ops > 0 && step->row->uncertain;
-    fprintf(text->out, "  %4zu %12s %12s %10s  %s%s\n", i + 1, offered,
+    fprintf(text->out, "  %4zu %12s %12s %10s  %s%s", i + 1, offered,
             rb_fmt_rate_count(achieved, sizeof(achieved), step->achieved_iops), quantile,
             step->row->kept ? "kept" : "not kept", step->cut ? ", ended early" : "");
+    const rb_result_phase_t *phase = &text->result->phases[step->phase];
+    for (size_t k = 0; k < phase->nmarks; k++)
+        fprintf(text->out, ", %s", phase->marks[k]);
+    fputc('\n', text->out);
 }
 
 /* Of the open loops. */
@@ -42,6 +46,18 @@ static uint64_t lowest_rate(const rb_result_search_t *s)
             lowest = rate;
     }
     return lowest;
+}
+
+/* The verdict rests on a few operations. */
+static void put_doubt(const rb_text_t *text, const rb_result_search_t *s)
+{
+    char runtime[RB_FMT_SIZE];
+    if (s->certain_ns > 0)
+        fprintf(
+            text->out,
+            "  only %llu operations, fewer than 10 of them beyond p%g: lengthen runtime to %s\n",
+            (unsigned long long)s->steps[s->best - 1].row->ops, s->percentile_ppm / 1e4,
+            rb_fmt_duration(runtime, sizeof(runtime), s->certain_ns));
 }
 
 static char *verdict_words(const rb_result_search_t *s)
@@ -60,8 +76,9 @@ static char *verdict_words(const rb_result_search_t *s)
         remark = ": all that the closed loop reached; a higher iodepth may show more";
     else if (strcmp(s->verdict, "coarse") == 0)
         remark = "; the next rate that failed is more than 2 % above";
-    return rb_asprintf("verdict: %s IOPS keep it (step %zu, %s)%s",
+    return rb_asprintf("verdict: %s IOPS keep it (step %zu, %s%s)%s",
                        rb_fmt_count(rate, sizeof(rate), best->row->rate_iops), s->best,
+                       best->row->uncertain ? "~" : "",
                        rb_fmt_ns(ns, sizeof(ns), best->row->quantile_ns), remark);
 }
 
@@ -73,6 +90,7 @@ void rb_text_search(rb_text_t *text, const rb_result_search_t *search)
         put_step(text, search, i);
     fputs("  ", text->out);
     rb_text_wrapped(text->out, words, 2);
+    put_doubt(text, search);
 }
 
 /* The table tells all steps; of these only the best is shown in full, or one that is in no table.

@@ -90,6 +90,17 @@ static void test_percentiles(void **state)
     }
 }
 
+/* p99 of 1000 operations has 10 beyond it. */
+static void test_certainty(void **state)
+{
+    (void)state;
+    assert_int_equal((int)(rb_search_certain_iops(990000, 10 * RB_NS_PER_S) + 0.5), 100);
+    assert_int_equal((int)(rb_search_certain_iops(999000, RB_NS_PER_S / 2) + 0.5), 20000);
+    assert_int_equal(rb_search_certain_ns(990000, 100), 10 * RB_NS_PER_S);
+    assert_int_equal(rb_search_certain_ns(990000, 99), 11 * RB_NS_PER_S);
+    assert_true(rb_search_certain_ns(999999, 1e-9) > 0); /* and no overflow */
+}
+
 /* A step is numbered like a phase: 170 searches of 24 steps and 16 phases are 4096 and no more. */
 static void test_steps_are_limited(void **state)
 {
@@ -117,11 +128,9 @@ static void test_steps_are_limited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_good),
-        cmocka_unit_test(test_percentiles),
-        cmocka_unit_test(test_steps_are_limited),
+        cmocka_unit_test(test_bad),       cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_good),      cmocka_unit_test(test_percentiles),
+        cmocka_unit_test(test_certainty), cmocka_unit_test(test_steps_are_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

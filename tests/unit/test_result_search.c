@@ -55,6 +55,7 @@ static void feed_work(feed_t *feed, uint32_t host, uint32_t phase, size_t n, siz
     worker.phase = phase;
     worker.offered_ops = n;
     worker.end_at_ns = 2 * S;
+    worker.cpu_ns = phase == 2 ? worker.wall_ns : worker.cpu_ns; /* all that a CPU has */
     worker.stopped_at_ns = (int64_t)(2 * S + host * 10 * RB_NS_PER_US);
     feed_worker(feed, host, worker);
 }
@@ -189,8 +190,10 @@ static void reports_tell_the_search(void **state)
     static const char *const said[] = {
         "search one, job j: the highest rate at which p99.9 of response is at most 5.00 ms\n",
         "     1  closed loop        4.00k   ~8.00 ms  not kept\n",
-        "     3        3.40k        6.80k   ~8.00 ms  not kept, ended early\n",
-        "  verdict: 3.20k IOPS keep it (step 4, 1.00 ms)\n",
+        "     2        3.00k        3.00k   ~1.00 ms  kept\n",
+        "  verdict: 3.20k IOPS keep it (step 4, ~1.00 ms)\n",
+        "\n  only 6400 operations, fewer than 10 of them beyond p99.9: lengthen runtime to 4s\n",
+        "3.40k        6.80k   ~8.00 ms  not kept, ended early, client_bound\n",
     };
     for (size_t i = 0; i < RB_LEN(said); i++)
         if (strstr(text, said[i]) == NULL)
@@ -201,6 +204,7 @@ static void reports_tell_the_search(void **state)
     assert_non_null(strstr(text, "  end skew 10.0 us +- 3.00 us\n"));
     static const char *const keys[] = {
         "\"best_step\": 4,",
+        "\"uncertain\": true,\n   \"certain_runtime_ns\": 4000000000,",
         "\"verdict\": \"found\",",
         "\"latency_percentile\": 99.9",
         "\"rate_iops\": 3200,",
