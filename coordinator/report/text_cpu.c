@@ -90,10 +90,12 @@ static char *why(const rb_result_host_t *host)
                                       host->cpu.softirq_max * 100)
                         : rb_strdup("");
     RB_AUTO(rb_free_str)
-    char *cpus = host->limits & RB_LIMIT_CPUS
-                     ? rb_asprintf(", all %zu CPUs of the workers at least %.0f %% busy",
-                                   host->cpu.worker_cpus, host->cpu.worker_busy_min * 100)
-                     : rb_strdup("");
+    char *cpus =
+        host->limits & RB_LIMIT_CPUS
+            ? rb_asprintf(", all %zu CPUs of the workers over 90 %% busy; rackbench itself "
+                          "used %.1f CPUs",
+                          host->cpu.worker_cpus, host->cpu.agent)
+            : rb_strdup("");
     return rb_asprintf("%.40s%s%s%s", rb_words_clean(name, sizeof(name), host->name),
                        host->limits & RB_LIMIT_WORKER ? ", a worker used over 90 % of a CPU" : "",
                        softirq, cpus);
@@ -110,7 +112,8 @@ static void put_limits(const rb_text_t *text, const rb_result_phase_t *phase)
         rb_text_wrapped(text->out, reasons, strlen("  client bound: "));
     }
     if (n > HOSTS_NAMED)
-        fprintf(text->out, "  client bound: and %zu hosts more\n", n - HOSTS_NAMED);
+        fprintf(text->out, "  client bound: and %zu more host%s\n", n - HOSTS_NAMED,
+                n - HOSTS_NAMED == 1 ? "" : "s");
 }
 
 void rb_text_cpu(rb_text_t *text, const rb_result_phase_t *phase)
