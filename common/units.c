@@ -276,6 +276,10 @@ const char *rb_fmt_duration(char *buf, size_t size, uint64_t ns)
 {
     size_t at = 0;
     snprintf(buf, size, "0s");
+    if (ns > RB_NS_PER_S && ns < 60 * RB_NS_PER_S && ns % RB_NS_PER_MS == 0) {
+        snprintf(buf, size, "%gs", (double)(ns / RB_NS_PER_MS) / 1000);
+        return buf;
+    }
     for (size_t i = RB_LEN(time_units) - 1; i-- > 0;) {
         uint64_t n = ns / time_units[i].factor;
         if (n == 0 || at >= size)

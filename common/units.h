@@ -48,5 +48,5 @@ const char *rb_fmt_ns(char *buf, size_t size, uint64_t ns);
 /* An instant and how long ago that is: "2026-11-30 12:03:11 UTC (4m)", to the second in the first
  * minute. Both since 1970 [ns]. */
 const char *rb_fmt_since(char *buf, size_t size, uint64_t then_wall_ns, uint64_t now_wall_ns);
-/* A length of time: "1m30s", "2h", "1s500ms", "0s": exact. */
+/* A length of time: "1m30s", "2h", "2.5s", "0s": exact. */
 const char *rb_fmt_duration(char *buf, size_t size, uint64_t ns);

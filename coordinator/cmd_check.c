@@ -34,6 +34,14 @@ static void print_search(const Rackbench__Phase *phase)
            rb_fmt_duration(step, sizeof(step), rb_phase_runtime_ns(phase)), ppm / 1e4);
 }
 
+static bool has_files(const Rackbench__Plan *plan)
+{
+    for (size_t i = 0; i < plan->n_targets; i++)
+        if (plan->targets[i]->n_devices == 0)
+            return true;
+    return false;
+}
+
 static void print_duration(const Rackbench__Plan *plan)
 {
     char text[RB_FMT_SIZE];
@@ -49,9 +57,12 @@ static void print_duration(const Rackbench__Plan *plan)
         if (search)
             print_search(phase);
     }
-    printf("duration: %s%s%s, and the time to lay out files\n", searches ? "at most " : "",
-           rb_fmt_duration(text, sizeof(text), sum_ns),
-           open_end ? " and what the phases bound by bytes or operations take" : "");
+    fputs("duration: ", stdout);
+    if (sum_ns > 0)
+        printf("%s%s", searches ? "at most " : "", rb_fmt_duration(text, sizeof(text), sum_ns));
+    if (open_end)
+        printf("%swhat the phases bound by bytes or operations take", sum_ns > 0 ? " and " : "");
+    puts(has_files(plan) ? ", and the time to lay out files" : "");
 }
 
 static void print_logs(const Rackbench__Plan *plan)
@@ -99,11 +110,16 @@ static void print_summary(const rb_task_t *task)
         }
     }
     const rb_err_t *err = &rb_run_outcome(task->run)->err;
-    if (err->code != RB_OK)
+    if (err->code != RB_OK) {
         printf("would not run: %s\n", err->text);
-    else
-        printf("would lay out %s of files and overwrite %zu drive%s; nothing was touched\n",
-               rb_fmt_bytes(size, sizeof(size), bytes), drives, drives == 1 ? "" : "s");
+        return;
+    }
+    if (bytes > 0)
+        printf("would lay out %s of files", rb_fmt_bytes(size, sizeof(size), bytes));
+    if (drives > 0)
+        printf("%s overwrite %zu drive%s", bytes > 0 ? " and" : "would", drives,
+               drives == 1 ? "" : "s");
+    printf("%snothing was touched\n", bytes > 0 || drives > 0 ? "; " : "");
 }
 
 static int check_hosts(const Rackbench__Plan *plan, const rb_options_t *options, rb_err_t *err)

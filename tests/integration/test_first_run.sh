@@ -116,7 +116,7 @@ test_check()
     expect_match "duration: 18s," "$OUTPUT"
     expect_exit 0 rackbench check quick --local 2
     expect_match "local2  scratch  .*/rackbench.local2.scratch.0  256 MiB  lays out" "$OUTPUT"
-    expect_match "would lay out 512 MiB of files and overwrite 0 drives" "$OUTPUT"
+    expect_match "would lay out 512 MiB of files; nothing was touched" "$OUTPUT"
     check "check touches nothing" [ "$(state .)" = "$before" ]
     expect_exit 1 rackbench check quick --set phases.0.jobs.0.iodepth=0
     expect_match "iodepth: 0 is out of range" "$OUTPUT"

@@ -49,7 +49,7 @@ test_fixed_rate()
     plan "d: {devices: [$dev]}" "ramp_time: 200ms, runtime: 1500ms, $TARGET"
     throttle_iops "$group" "$dev" read 2000
     expect_exit 0 rackbench check "$TMP/plan.yaml"
-    expect_match 'p75 of response is at most 50.0 ms: a closed loop and up to 23 open ones of 1s700ms each, at most 40s800ms' "$OUTPUT"
+    expect_match 'p75 of response is at most 50.0 ms: a closed loop and up to 23 open ones of 1.7s each, at most 40.8s' "$OUTPUT"
     expect_match 'duration: at most 41s' "$OUTPUT"
     result=$TMP/fixed/result.json
     expect_exit 0 search

@@ -253,7 +253,9 @@ static void test_fmt_duration(void **state)
         {"1ns", 1},
         {"1m30s", 90 * RB_NS_PER_S},
         {"2h", 7200 * RB_NS_PER_S},
-        {"1s500ms", 1500 * RB_NS_PER_MS},
+        {"1.5s", 1500 * RB_NS_PER_MS},
+        {"59.999s", 59999 * RB_NS_PER_MS},
+        {"1s1us", RB_NS_PER_S + RB_NS_PER_US},
         {"213503d23h34m33s709ms551us615ns", UINT64_MAX},
     };
     check_fmt(rb_fmt_duration, rows, RB_LEN(rows));
