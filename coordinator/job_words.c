@@ -14,7 +14,7 @@ static const char *name_of(const ProtobufCEnumDescriptor *type, int value)
 static void put_what(FILE *out, const Rackbench__Job *job)
 {
     char size[RB_FMT_SIZE];
-    fputs(name_of(&rackbench__rw__mode__descriptor, job->rw), out);
+    fputs(name_of(&rackbench__rw__mode__descriptor, (int)job->rw), out);
     if (job->bssplit != NULL)
         fprintf(out, " %s", job->bssplit);
     else if (job->has_bs_bytes)
