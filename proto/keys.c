@@ -42,6 +42,18 @@ static void close_file(FILE **file)
         fclose(*file);
 }
 
+/* 1: a line is read, 0: the end, -1: one that cannot be read whole. What does not fit must not
+ * count as a line of its own: the tail of a comment could be a key. */
+static int next_line(FILE *in, char line[MAX_LINE], rb_err_t *err)
+{
+    if (fgets(line, MAX_LINE, in) == NULL)
+        return ferror(in) ? rb_err_errno(err, errno, "read") : 0;
+    if (strchr(line, '\n') != NULL || feof(in))
+        return 1;
+    return rb_err_set(err, RB_ERR_INPUT,
+                      "is longer than %d characters or holds a NUL; make it shorter", MAX_LINE - 2);
+}
+
 char *rb_key_home(const char *file)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -52,19 +64,13 @@ char *rb_key_home(const char *file)
 
 /* ---- a pair ---- */
 
-int rb_key_pair_load(const char *path, rb_key_pair_t *ret, rb_err_t *err)
+static int find_secret(FILE *in, rb_key_pair_t *ret, const char *path, rb_err_t *err)
 {
-    RB_AUTO(close_file) FILE *in = fopen(path, "re");
-    struct stat st;
     char line[MAX_LINE], secret[RB_KEY_SIZE];
-    if (in == NULL)
-        return rb_err_errno(err, errno, "key %s", path);
-    if (fstat(fileno(in), &st) == 0 && (st.st_mode & 077) != 0)
-        return rb_err_set(err, RB_ERR_UNSAFE,
-                          "key %s: others may read it (mode %03o); make a new one, or chmod 600 if "
-                          "nobody has",
-                          path, st.st_mode & 0777);
-    while (fgets(line, sizeof(line), in) != NULL) {
+    int rc;
+    for (uint32_t number = 1; (rc = next_line(in, line, err)) != 0; number++) {
+        if (rc < 0)
+            return rb_err_wrap(err, "key %s:%u", path, number);
         if (sscanf(line, "secret %64s", secret) != 1 || !rb_key_valid(secret))
             continue;
         memcpy(ret->secret_key, secret, RB_KEY_SIZE);
@@ -75,10 +81,26 @@ int rb_key_pair_load(const char *path, rb_key_pair_t *ret, rb_err_t *err)
                       "key %s: holds no line 'secret KEY'; rackbench keygen makes one", path);
 }
 
+int rb_key_pair_load(const char *path, rb_key_pair_t *ret, rb_err_t *err)
+{
+    RB_AUTO(close_file) FILE *in = fopen(path, "re");
+    struct stat st;
+    if (in == NULL)
+        return rb_err_errno(err, errno, "key %s", path);
+    if (fstat(fileno(in), &st) == 0 && (st.st_mode & 077) != 0)
+        return rb_err_set(err, RB_ERR_UNSAFE,
+                          "key %s: others may read it (mode %03o); make a new one, or chmod 600 if "
+                          "nobody has",
+                          path, st.st_mode & 0777);
+    return find_secret(in, ret, path, err);
+}
+
 /* Makes the directory of path and those above it. */
 static int make_parents(const char *path, rb_err_t *err)
 {
     RB_AUTO(rb_free_str) char *copy = rb_strdup(path);
+    if (*path == '\0')
+        return rb_err_set(err, RB_ERR_INPUT, "a key with an empty path; name a file");
     for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(copy, 0700) != 0 && errno != EEXIST)
@@ -88,18 +110,31 @@ static int make_parents(const char *path, rb_err_t *err)
     return 0;
 }
 
-static int write_file(const char *path, mode_t mode, const char *text, rb_err_t *err)
+static void drop_file(char **path)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-    if (fd < 0 && errno == EEXIST)
-        return rb_err_set(err, RB_ERR_INPUT, "key %s is there already; it is not overwritten",
-                          path);
-    if (fd < 0)
-        return rb_err_errno(err, errno, "make the key %s", path);
-    bool written = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
+    if (*path != NULL)
+        unlink(*path);
+    rb_free_str(path);
+}
+
+/* Text in a file beside path, whole and on the disk; it goes with the name that is returned. */
+static char *write_beside(const char *path, mode_t mode, const char *text, rb_err_t *err)
+{
+    RB_AUTO(rb_free_str) char *name = rb_asprintf("%s.XXXXXX", path);
+    int fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0) {
+        rb_err_errno(err, errno, "make the key %s", path);
+        return NULL;
+    }
+    RB_AUTO(drop_file) char *beside = RB_MOVE(name);
+    bool written = fchmod(fd, mode) == 0 &&
+                   write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
     int why = errno;
     close(fd);
-    return written ? 0 : rb_err_errno(err, why, "write the key %s", path);
+    if (written)
+        return RB_MOVE(beside);
+    rb_err_errno(err, why, "write the key %s", path);
+    return NULL;
 }
 
 int rb_key_pair_save(const char *path, const rb_key_pair_t *pair, rb_err_t *err)
@@ -107,10 +142,23 @@ int rb_key_pair_save(const char *path, const rb_key_pair_t *pair, rb_err_t *err)
     RB_AUTO(rb_free_str) char *secret = rb_asprintf("secret %s\n", pair->secret_key);
     RB_AUTO(rb_free_str) char *public_text = rb_asprintf("%s\n", pair->public_key);
     RB_AUTO(rb_free_str) char *public_path = rb_asprintf("%s.pub", path);
-    if (make_parents(path, err) != 0 || write_file(path, 0600, secret, err) != 0)
+    if (make_parents(path, err) != 0)
         return -1;
-    unlink(public_path); /* of a secret that is gone */
-    return write_file(public_path, 0644, public_text, err);
+    RB_AUTO(drop_file) char *secret_beside = write_beside(path, 0600, secret, err);
+    if (secret_beside == NULL)
+        return -1;
+    RB_AUTO(drop_file) char *public_beside = write_beside(public_path, 0644, public_text, err);
+    if (public_beside == NULL)
+        return -1;
+    if (link(secret_beside, path) != 0)
+        return errno == EEXIST ? rb_err_set(err, RB_ERR_INPUT,
+                                            "key %s is there already; it is not overwritten", path)
+                               : rb_err_errno(err, errno, "make the key %s", path);
+    if (rename(public_beside, public_path) == 0) /* an old one is of a secret that is gone */
+        return 0;
+    rb_err_errno(err, errno, "make the key %s", public_path);
+    unlink(path);
+    return -1;
 }
 
 /* ---- a list ---- */
@@ -145,25 +193,29 @@ int rb_key_list_load(rb_key_list_t *list, const char *path, rb_err_t *err)
 {
     RB_AUTO(close_file) FILE *in = fopen(path, "re");
     char line[MAX_LINE];
+    int rc;
     if (in == NULL && errno == ENOENT)
         return rb_err_set(err, RB_ERR_INPUT,
                           "'%s' is neither a key (64 hexadecimal digits) nor a file of keys", path);
     if (in == NULL)
         return rb_err_errno(err, errno, "keys %s", path);
-    for (uint32_t number = 1; fgets(line, sizeof(line), in) != NULL; number++)
-        if (take_line(list, line, err) != 0)
+    for (uint32_t number = 1; (rc = next_line(in, line, err)) != 0; number++)
+        if (rc < 0 || take_line(list, line, err) != 0)
             return rb_err_wrap(err, "%s:%u", path, number);
-    if (ferror(in))
-        return rb_err_errno(err, errno, "keys %s", path);
     return 0;
 }
 
 int rb_key_list_take(rb_key_list_t *list, const char *what, rb_err_t *err)
 {
-    if (!rb_key_valid(what))
-        return rb_key_list_load(list, what, err);
-    rb_key_list_add(list, NULL, what);
-    return 0;
+    size_t before = list->nkeys;
+    if (rb_key_valid(what))
+        rb_key_list_add(list, NULL, what);
+    else if (rb_key_list_load(list, what, err) != 0)
+        return -1;
+    return list->nkeys > before
+               ? 0
+               : rb_err_set(err, RB_ERR_INPUT, "'%s' holds no key; a line of it is KEY or NAME KEY",
+                            what);
 }
 
 void rb_key_list_clear(rb_key_list_t *list)

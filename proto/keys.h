@@ -40,16 +40,17 @@ void rb_key_from_bytes(char text[RB_KEY_SIZE], const uint8_t *bytes);
 /* Reads PATH. RB_ERR_INPUT: missing, no key in it; RB_ERR_UNSAFE: others than its owner may read
  * it. */
 int rb_key_pair_load(const char *path, rb_key_pair_t *ret, rb_err_t *err);
-/* Makes PATH, PATH.pub and the directory they lie in (0700); never overwrites. RB_ERR_INPUT. */
+/* Makes PATH, PATH.pub and the directory they lie in (0700); never overwrites PATH, and where it
+ * fails (RB_ERR_INPUT: there already, an empty path; RB_ERR_IO) leaves neither. */
 int rb_key_pair_save(const char *path, const rb_key_pair_t *pair, rb_err_t *err);
 
 /* "$XDG_CONFIG_HOME/rackbench/FILE", else "$HOME/.config/rackbench/FILE"; owned by the caller. */
 char *rb_key_home(const char *file);
 
 void rb_key_list_add(rb_key_list_t *list, const char *name, const char *key); /* name may be NULL */
-/* Appends the keys of a file. RB_ERR_INPUT "FILE:LINE: ...". */
+/* Appends the keys of a file, which may have none. RB_ERR_INPUT "FILE:LINE: ...". */
 int rb_key_list_load(rb_key_list_t *list, const char *path, rb_err_t *err);
-/* Appends WHAT: a key itself, else the keys of the file of that name. */
+/* Appends WHAT: a key itself, else the keys of the file of that name. RB_ERR_INPUT: it has none. */
 int rb_key_list_take(rb_key_list_t *list, const char *what, rb_err_t *err);
 void rb_key_list_clear(rb_key_list_t *list);
 /* Of the first entry with this name; NULL: none. */

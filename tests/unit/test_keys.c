@@ -1,5 +1,8 @@
 /* Key files: what is written is read back, and what is wrong is named with its place. */
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,6 +127,90 @@ static void test_list(void **state)
     assert_int_equal(rb_key_list_take(&list, in_dir("none"), &err), -1);
 }
 
+/* A file whose first line is a comment of `bytes` and then `tail`. */
+static void write_comment(const char *path, size_t bytes, const char *tail)
+{
+    RB_AUTO(rb_free_str) char *text = rb_calloc(bytes + strlen(tail) + 1, 1);
+    memset(text, '#', bytes);
+    memcpy(text + bytes, tail, strlen(tail));
+    write_text(path, text);
+}
+
+/* What does not fit in one line must not be read as the next. */
+static void test_long_comment(void **state)
+{
+    (void)state;
+    rb_err_t err;
+    rb_key_list_t list = {0};
+    rb_key_pair_t pair;
+    const char *path = in_dir("list");
+    write_comment(path, 1023, A "\n" B "\n");
+    assert_int_equal(rb_key_list_load(&list, path, &err), -1);
+    assert_int_equal(err.code, RB_ERR_INPUT);
+    assert_non_null(strstr(err.text, "/list:1: is longer than 1022 characters"));
+    assert_int_equal(list.nkeys, 0);
+    write_comment(path, 1022, "\n" B "\n");
+    assert_int_equal(rb_key_list_load(&list, path, &err), 0);
+    assert_int_equal(list.nkeys, 1);
+    rb_key_list_clear(&list);
+    write_comment(path, 1023, "secret " A "\n");
+    assert_int_equal(rb_key_pair_load(path, &pair, &err), -1);
+    assert_non_null(strstr(err.text, "/list:1: is longer than"));
+}
+
+static void test_nothing_given(void **state)
+{
+    (void)state;
+    rb_err_t err;
+    rb_key_list_t list = {0};
+    rb_key_pair_t pair;
+    rb_key_make(&pair);
+    assert_int_equal(rb_key_pair_save("", &pair, &err), -1);
+    assert_int_equal(err.code, RB_ERR_INPUT);
+    assert_string_equal(err.text, "a key with an empty path; name a file");
+    const char *path = in_dir("list");
+    write_text(path, "# nobody\n");
+    assert_int_equal(rb_key_list_load(&list, path, &err), 0); /* known_hosts may be empty */
+    assert_int_equal(rb_key_list_take(&list, path, &err), -1);
+    assert_int_equal(err.code, RB_ERR_INPUT);
+    assert_non_null(strstr(err.text, "/list' holds no key"));
+    rb_key_list_clear(&list);
+}
+
+static size_t files_in(const char *path)
+{
+    size_t n = 0;
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    for (struct dirent *e = readdir(d); e != NULL; e = readdir(d))
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+/* A limit of 0 bytes on files is a disk that is full. */
+static void test_full_disk(void **state)
+{
+    (void)state;
+    rb_err_t err;
+    rb_key_pair_t pair;
+    struct rlimit old, none;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    none = (struct rlimit){0, old.rlim_max};
+    rb_key_make(&pair);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    int rc = rb_key_pair_save(in_dir("key"), &pair, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(rc, -1);
+    assert_int_equal(err.code, RB_ERR_IO);
+    assert_int_equal(files_in(dir), 0);
+    assert_int_equal(rb_key_pair_save(in_dir("key"), &pair, &err), 0);
+    assert_int_equal(files_in(dir), 2);
+    assert_int_equal(rb_key_pair_save(in_dir("key"), &pair, &err), -1);
+    assert_int_equal(files_in(dir), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +218,9 @@ int main(void)
         cmocka_unit_test(test_public_of_secret),
         cmocka_unit_test_setup_teardown(test_pair, setup, teardown),
         cmocka_unit_test_setup_teardown(test_list, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_long_comment, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_nothing_given, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
