@@ -13,7 +13,7 @@ static void begin_poisson(rb_pace_t *p)
 
 void rb_pace_init(rb_pace_t *p, const rb_pace_opts_t *opts, uint64_t start_ns)
 {
-    RB_ASSERT(opts->rate > 0 && opts->rate < 1ull << 62 && opts->cost > 0);
+    RB_ASSERT(opts->rate > 0 && opts->rate <= RB_PACE_MAX_RATE && opts->cost > 0);
     RB_ASSERT(opts->share > 0 && opts->index < opts->share);
     wide_t one = (wide_t)opts->cost * RB_NS_PER_S, step = one * opts->share;
     *p = (rb_pace_t){.start_ns = start_ns,

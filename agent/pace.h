@@ -13,10 +13,12 @@
 #include "common/base.h"
 #include "common/rng.h"
 
+#define RB_PACE_MAX_RATE ((1ull << 62) - 1)
+
 typedef enum { RB_PACE_LINEAR, RB_PACE_POISSON } rb_pace_process_t;
 
 typedef struct {
-    uint64_t rate;  /* of all workers that share it, units per second; [1, 2^62) */
+    uint64_t rate;  /* of all workers that share it, units per second; [1, RB_PACE_MAX_RATE] */
     uint64_t cost;  /* units an operation takes: 1, or its bytes; > 0 */
     uint64_t share; /* workers that split the rate; > 0 */
     uint64_t index; /* of this one, [0, share) */

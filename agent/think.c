@@ -2,7 +2,7 @@
 
 void rb_think_init(rb_think_t *t, uint64_t time_ns, uint32_t blocks, uint32_t iodepth)
 {
-    RB_ASSERT(time_ns > 0 && blocks > 0 && iodepth > 0);
+    RB_ASSERT(time_ns > 0 && time_ns <= RB_THINK_MAX_NS && blocks > 0 && iodepth > 0);
     *t = (rb_think_t){.time_ns = time_ns,
                       .blocks = blocks,
                       .size = iodepth,

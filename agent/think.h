@@ -11,6 +11,8 @@
 #include "agent/worker_slot.h"
 #include "common/base.h"
 
+#define RB_THINK_MAX_NS (24 * 3600 * RB_NS_PER_S)
+
 typedef struct {
     uint64_t time_ns;
     uint32_t blocks; /* operations of a slot from one pause to the next */
@@ -20,7 +22,7 @@ typedef struct {
     uint32_t *count; /* [size] operations of each slot since its last pause */
 } rb_think_t;
 
-/* time_ns > 0 and blocks > 0. */
+/* time_ns [1, RB_THINK_MAX_NS], blocks > 0. */
 void rb_think_init(rb_think_t *t, uint64_t time_ns, uint32_t blocks, uint32_t iodepth);
 void rb_think_clear(rb_think_t *t); /* idempotent; also of one that is all zero */
 

@@ -7,6 +7,7 @@
 
 #include "agent/buffer.h"
 #include "agent/privilege.h"
+#include "agent/worker_due.h"
 #include "agent/worker_verify.h"
 
 /* How much the worker does at most. */
@@ -63,7 +64,7 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
     w->zeroes = rb_block_ops(job) & 1u << RB_OP_WRITE &&
                 job->write_mode == RACKBENCH__WRITE_MODE__KIND__zeroes;
     w->account.errors.tolerated = rb_worker_errors_tolerated(job);
-    if (set_depth(w, err) < 0)
+    if (set_depth(w, err) < 0 || rb_worker_check_due(job, err) < 0)
         return -1;
     bool bounded = w->runtime_ns > 0 || job->io_size_bytes > 0 || job->number_ios > 0;
     rb_block_opts_t block = {.job = job,

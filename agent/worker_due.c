@@ -1,5 +1,20 @@
 #include "agent/worker_due.h"
 
+#include <inttypes.h>
+
+int rb_worker_check_due(const Rackbench__Job *job, rb_err_t *err)
+{
+    if (RB_MAX(job->rate_bytes, job->rate_iops) > RB_PACE_MAX_RATE)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "job '%s': a rate of %" PRIu64 "; less than 2^62 is right", job->name,
+                          RB_MAX(job->rate_bytes, job->rate_iops));
+    if (job->thinktime_ns > RB_THINK_MAX_NS)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "job '%s': thinktime %" PRIu64 " ns; at most a day is right", job->name,
+                          job->thinktime_ns);
+    return 0;
+}
+
 void rb_worker_begin_pace(rb_worker_t *w)
 {
     const Rackbench__Job *job = w->o.job;

@@ -7,6 +7,8 @@
 
 #include "agent/worker.h"
 
+/* RB_ERR_INPUT: no schedule can keep the job's rate or pause. Not hot. */
+int rb_worker_check_due(const Rackbench__Job *job, rb_err_t *err);
 /* Open loop: the schedule from T0 on. */
 void rb_worker_begin_pace(rb_worker_t *w);
 /* Open loop: of at most n operations those that are due, into w->due; there are n free slots. */

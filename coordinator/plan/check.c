@@ -146,6 +146,7 @@ static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree, phase
 
 static const rb_range_t plan_ranges[] = {
     {"min_hosts", 1, RB_MAX_HOSTS},
+    {"max_skew", 0, 7 * 24 * 3600 * RB_NS_PER_S},
     {"lease", 500 * RB_NS_PER_MS, 600 * RB_NS_PER_S},
 };
 

@@ -7,7 +7,8 @@
 
 static const rb_range_t ranges[] = {
     {"iodepth_batch_complete_min", 1, RB_MAX_IODEPTH},
-    {"rate", 1, UINT64_MAX},
+    {"rate", 1, RB_MAX_RANGE_BYTES}, /* an agent takes less than 2^62 */
+    {"thinktime", 0, 24 * 3600 * RB_NS_PER_S},
     {"thinktime_blocks", 1, UINT32_MAX},
     {"due_spin", 0, RB_NS_PER_S},
     {"buffer_compress_percentage", 0, 100},

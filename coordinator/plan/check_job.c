@@ -16,8 +16,8 @@ static const rb_range_t ranges[] = {
     {"offset", 0, RB_MAX_RANGE_BYTES},
     {"runtime", RB_NS_PER_MS, YEAR_NS},
     {"ramp_time", 0, YEAR_NS},
-    {"io_size", 1, UINT64_MAX},
-    {"number_ios", 1, UINT64_MAX},
+    {"io_size", 1, RB_MAX_RANGE_BYTES},
+    {"number_ios", 1, RB_MAX_RANGE_BYTES},
     {"rate_iops", 1, 1000000000}, /* one a nanosecond, the clock's resolution */
 };
 

@@ -35,7 +35,8 @@ static uint64_t by_rate(const Rackbench__Job *job)
     bool each = job->rate_scope == RACKBENCH__RATE_SCOPE__KIND__worker;
     if (!job->has_runtime_ns || (!job->has_rate_iops && !job->has_rate_bytes))
         return UINT64_MAX;
-    return (uint64_t)(rate * seconds * (each ? job->numjobs : 1)) + job->numjobs;
+    double writes = rate * seconds * (each ? job->numjobs : 1);
+    return (uint64_t)RB_MIN(writes, 1e15) + job->numjobs; /* no log gets there */
 }
 
 uint64_t rb_log_writes(const Rackbench__Plan *plan, const Rackbench__Job *job)

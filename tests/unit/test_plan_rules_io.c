@@ -116,7 +116,12 @@ static const bad_plan_t io[] = {
      "p.yaml:5:10: cpus_allowed_policy is about a list of CPUs; write cpus_allowed: 0-3,8 beside "
      "it, or leave it out"},
     {JOB("rate: 1m, rate_iops: 5"), "p.yaml:5:10: rate and rate_iops exclude each other; keep one"},
-    {JOB("rate: 0"), "p.yaml:5:10: rate: 0B is out of range; at least 1B is right"},
+    {JOB("rate: 0"), "p.yaml:5:10: rate: 0B is out of range; 1B to 1024PiB is right"},
+    {JOB("rate: 4611686018427387904"),
+     "p.yaml:5:10: rate: 4096PiB is out of range; 1B to 1024PiB is right"},
+    {JOB("thinktime: 2d"), "p.yaml:5:10: thinktime: 2d is out of range; 0s to 1d is right"},
+    {JOB("thinktime: 213503d"),
+     "p.yaml:5:10: thinktime: 213503d is out of range; 0s to 1d is right"},
     {JOB("rate: 1m, bssplit: 4k/50:8k/50"),
      "p.yaml:5:10: rate needs operations of one size; set rate_iops beside bssplit"},
     {JOB("rate_scope: host"), "p.yaml:5:10: rate_scope needs a rate: add rate_iops or rate"},

@@ -184,6 +184,32 @@ static void depths_that_do_not_fit_are_refused(void **state)
     assert_non_null(strstr(err.text, "iodepth_batch_complete_min 2 is more than its iodepth 1"));
 }
 
+/* The plan comes from outside: what a coordinator should have refused is no reason to abort. */
+static void schedules_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    rb_err_t err = {0};
+    rb_worker_opts_t o = {.crew = &crew,
+                          .subject = &subject,
+                          .job = &job,
+                          .cursor = &cursor,
+                          .backend = &made_up,
+                          .interval_ns = RB_NS_PER_S};
+    job.rate_bytes = 1ull << 62;
+    assert_null(rb_worker_new(&o, &err));
+    assert_int_equal(err.code, RB_ERR_INPUT);
+    assert_string_equal(err.text,
+                        "job 'j': a rate of 4611686018427387904; less than 2^62 is right");
+    job.rate_bytes = 0;
+    job.rate_iops = UINT64_MAX;
+    assert_null(rb_worker_new(&o, &err));
+    job.rate_iops = 0;
+    job.thinktime_ns = UINT64_MAX;
+    assert_null(rb_worker_new(&o, &err));
+    assert_non_null(strstr(err.text, "at most a day is right"));
+    job.thinktime_ns = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +221,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(it_is_told_while_it_hangs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_wait_may_be_for_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(depths_that_do_not_fit_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(schedules_that_cannot_be_are_refused, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
