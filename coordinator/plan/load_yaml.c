@@ -2,6 +2,8 @@
 
 #include <yaml.h>
 
+#define BOM "\xef\xbb\xbf" /* some editors begin UTF-8 with it */
+
 typedef struct {
     yaml_parser_t parser;
     const char *text; /* [size] */
@@ -249,6 +251,10 @@ rb_node_t *rb_yaml_parse(const char *text, size_t size, const char *file, rb_err
     if (size > RB_MAX_PLAN_BYTES) {
         rb_err_set(err, RB_ERR_INPUT, "%s: %zu bytes of text; at most 1 MiB is right", file, size);
         return NULL;
+    }
+    if (size >= strlen(BOM) && memcmp(text, BOM, strlen(BOM)) == 0) {
+        text += strlen(BOM);
+        size -= strlen(BOM);
     }
     reader_t r = {.text = text, .size = size, .file = file, .err = err};
     RB_ASSERT(yaml_parser_initialize(&r.parser));

@@ -114,6 +114,19 @@ static void test_bytes(void **state)
                    "p.yaml:1:8: not UTF-8 text without control characters; save the file as UTF-8");
 }
 
+/* Some editors write one; places count from behind it. */
+static void test_byte_order_mark(void **state)
+{
+    (void)state;
+    static const char text[] = "\xef\xbb\xbfname: a\n";
+    RB_AUTO(rb_places_destroy) rb_places_t *places = NULL;
+    RB_AUTO(rb_plan_destroy) Rackbench__Plan *plan = load_plan(text, &places);
+    assert_string_equal(plan->name, "a");
+    static const char wrong[] = "\xef\xbb\xbfname: [a, b]\n";
+    expect_message(wrong, strlen(wrong), LOADED,
+                   "p.yaml:1:7: name: expected one value, got a list");
+}
+
 static void test_limits(void **state)
 {
     (void)state;
@@ -211,8 +224,12 @@ static void test_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad),  cmocka_unit_test(test_bytes),  cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_demo), cmocka_unit_test(test_places),
+        cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_byte_order_mark),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_demo),
+        cmocka_unit_test(test_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
