@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <unistd.h>
 
+enum { ESCAPE = 4 }; /* bytes of \xNN */
+
 static struct {
     const char *program;
     rb_log_level_t level;
@@ -28,20 +30,54 @@ static size_t written(int n, size_t room)
     return n < 0 ? 0 : RB_MIN((size_t)n, room - 1);
 }
 
+/* Length of the printable UTF-8 at p [left]; 0: control characters (C0, C1, DEL), or no UTF-8. */
+static size_t printable(const unsigned char *p, size_t left)
+{
+    if (*p < 0x80)
+        return *p >= ' ' && *p != 0x7f;
+    size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
+    if (*p < 0xc2 || *p > 0xf4 || n > left)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool control = *p == 0xc2 && p[1] < 0xa0, surrogate = *p == 0xed && p[1] >= 0xa0;
+    bool overlong = (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xf0 && p[1] < 0x90);
+    bool beyond = *p == 0xf4 && p[1] >= 0x90;
+    return control || surrogate || overlong || beyond ? 0 : n;
+}
+
+/* Names come from strangers: what could drive a terminal is shown as \xNN. Returns the bytes. */
+static size_t escape(char out[RB_LOG_LINE], const char *text, size_t n)
+{
+    char hex[ESCAPE + 1];
+    size_t at = 0;
+    for (size_t i = 0; i < n;) {
+        const char *p = text + i;
+        size_t length = printable((const unsigned char *)p, n - i), size = length;
+        if (length == 0)
+            size = (size_t)snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)*p);
+        if (at + size >= RB_LOG_LINE)
+            break;
+        memcpy(out + at, length > 0 ? p : hex, size);
+        at += size;
+        i += RB_MAX(length, 1u);
+    }
+    return at;
+}
+
 RB_PRINTF(2, 0) static void emit(rb_log_level_t level, const char *fmt, va_list ap)
 {
-    char line[RB_LOG_LINE];
+    char line[RB_LOG_LINE], shown[RB_LOG_LINE];
     int saved = errno;
     if (level > config.level)
         return;
     size_t n = written(snprintf(line, sizeof(line), "%s: %s: ", config.program, level_names[level]),
                        sizeof(line));
     n += written(vsnprintf(line + n, sizeof(line) - n, fmt, ap), sizeof(line) - n);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-            line[i] = ' ';
-    line[n++] = '\n';
-    ssize_t done = write(STDERR_FILENO, line, n);
+    n = escape(shown, line, n);
+    shown[n++] = '\n';
+    ssize_t done = write(STDERR_FILENO, shown, n);
     (void)done; /* where stderr is gone there is nobody to tell */
     errno = saved;
 }

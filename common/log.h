@@ -3,7 +3,8 @@
  * Program name and level are the one global of the product: set once by main, before any thread,
  * and only read from then on. Any thread: a line is one write(2), so lines never mix. Blocks as
  * stderr does: never between ARM and the end of a phase in a worker. errno is kept. A line is cut
- * at RB_LOG_LINE bytes; control characters, which may come from afar, become blanks.
+ * at RB_LOG_LINE bytes; control characters and what is no UTF-8, which may come from
+ * afar, are shown as \xNN.
  */
 #pragma once
 

@@ -71,11 +71,38 @@ static void test_one_line_each(void **state)
     assert_int_equal(errno, ENOENT);
     rb_log_info("%s", longest);
     RB_AUTO(rb_free_str) char *text = capture_end(&c);
-    const char first[] = "p: info: a b [1m No such file or directory\n";
+    const char first[] = "p: info: a\\x0ab\\x1b[1m No such file or directory\n";
     assert_memory_equal(text, first, sizeof(first) - 1);
     assert_int_equal(strlen(text), sizeof(first) - 1 + RB_LOG_LINE);
     assert_int_equal(text[strlen(text) - 2], 'x');
     assert_int_equal(text[strlen(text) - 1], '\n');
+}
+
+/* Names of peers are any bytes: nothing of them may reach a terminal but text. */
+static void test_only_text_is_shown(void **state)
+{
+    (void)state;
+    char longest[RB_LOG_LINE];
+    memset(longest, 0x80, sizeof(longest));
+    longest[sizeof(longest) - 1] = '\0';
+    rb_log_init("p", RB_LOG_INFO);
+    capture_t c = capture_start();
+    rb_log_info("%s", "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
+    rb_log_info("%s", "\x9b"
+                      "2J \xc2\x9b"
+                      "2J \x7f \xff \xc3");
+    rb_log_info("%s", "\xc0\xaf \xe0\x80\xaf \xed\xa0\x80 \xf4\x90\x80\x80");
+    rb_log_info("%s", longest);
+    RB_AUTO(rb_free_str) char *text = capture_end(&c);
+    const char all[] = "p: info: gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\n"
+                       "p: info: \\x9b2J \\xc2\\x9b2J \\x7f \\xff \\xc3\n"
+                       "p: info: \\xc0\\xaf \\xe0\\x80\\xaf \\xed\\xa0\\x80 "
+                       "\\xf4\\x90\\x80\\x80\n"
+                       "p: info: \\x80\\x80";
+    assert_memory_equal(text, all, sizeof(all) - 1);
+    const char *last = strrchr(text, 'i');
+    assert_true(strlen(last) <= RB_LOG_LINE);
+    assert_string_equal(text + strlen(text) - 5, "\\x80\n");
 }
 
 static void test_errno_is_kept(void **state)
@@ -131,6 +158,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_one_line_each),
+        cmocka_unit_test(test_only_text_is_shown),
         cmocka_unit_test(test_errno_is_kept),
         cmocka_unit_test(test_threads_do_not_mix),
     };
