@@ -1,6 +1,8 @@
 #include "common/wall_clock.h"
 #include "coordinator/cmd.h"
 
+#include <errno.h>
+
 typedef struct {
     const char *name;
     const char *args;
@@ -119,9 +121,21 @@ static const command_t *find(const char *name)
     return NULL;
 }
 
-int main(int argc, char **argv)
+/* A result that nobody can read is no success. */
+static int flush_output(rb_err_t *err)
 {
-    rb_err_t err = {0};
+    bool lost = ferror(stdout) != 0;
+    if (fflush(stdout) != 0)
+        rb_err_set(err, RB_ERR_IO, "write to standard output: %s", strerror(errno));
+    else if (lost)
+        rb_err_set(err, RB_ERR_IO, "not all of standard output could be written");
+    else
+        return RB_OK;
+    return RB_ERR_IO;
+}
+
+static int dispatch(int argc, char **argv, rb_err_t *err)
+{
     const char *word = argc > 1 ? argv[1] : "";
     if (strcmp(word, "--version") == 0) {
         puts("rackbench " RB_VERSION);
@@ -139,7 +153,15 @@ int main(int argc, char **argv)
             help(stderr);
         return RB_ERR_INPUT;
     }
-    int status = run_command(command, argc - 1, argv + 1, &err);
+    return run_command(command, argc - 1, argv + 1, err);
+}
+
+int main(int argc, char **argv)
+{
+    rb_err_t err = {0};
+    int status = dispatch(argc, argv, &err);
+    if (status == RB_OK)
+        status = flush_output(&err);
     if (err.text[0] != '\0')
         fprintf(stderr, "rackbench: %s\n", err.text);
     return status;

@@ -61,6 +61,13 @@ test_input()
         "rackbench: $TMP/wrong.yaml:9:44: unknown key 'iodpeth'; did you mean 'iodepth'?" ]
     check "no run directory is made for it" [ ! -e "$TMP/wrong" ]
 
+    local command
+    for command in "plan show quick" "check quick" "hosts --local 1" --version; do
+        # shellcheck disable=SC2086 # words
+        expect_exit 4 bash -c 'rackbench "$@" >/dev/full' - $command
+        one_line "write to standard output: No space left on device"
+    done
+
     sed 's|{size: 4MiB}|{size: 4MiB, directory: /nosuch}|' "$TMP/plan.yaml" >"$TMP/missing.yaml"
     expect_exit 1 rackbench run "$TMP/missing.yaml" --local 1 --output "$TMP/missing" \
         --scratch "$TMP/scratch.local"
