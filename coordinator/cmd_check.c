@@ -109,11 +109,8 @@ static void print_summary(const rb_task_t *task)
             drives += s->action == RACKBENCH__SUBJECT__ACTION__overwrites && s->identity != NULL;
         }
     }
-    const rb_err_t *err = &rb_run_outcome(task->run)->err;
-    if (err->code != RB_OK) {
-        printf("would not run: %s\n", err->text);
+    if (rb_run_outcome(task->run)->err.code != RB_OK) /* main says why it would not run */
         return;
-    }
     if (bytes > 0)
         printf("would lay out %s of files", rb_fmt_bytes(size, sizeof(size), bytes));
     if (drives > 0)
