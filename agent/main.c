@@ -244,6 +244,15 @@ static int set_clock(const args_t *a)
     return bad(err.text);
 }
 
+static int check_url(const char *option, const char *url)
+{
+    rb_err_t err;
+    if (rb_socket_check_url(url, &err) == 0)
+        return -1;
+    rb_err_wrap(&err, "%s", option);
+    return fail(&err);
+}
+
 static int check_args(args_t *a, int argc)
 {
     rb_link_opts_t *link = &a->shell.link;
@@ -253,6 +262,10 @@ static int check_args(args_t *a, int argc)
         return bad("--listen and --join exclude each other");
     if (link->listen == NULL && link->join == NULL)
         link->listen = "tcp://127.0.0.1:7411";
+    int status =
+        link->join != NULL ? check_url("--join", link->join) : check_url("--listen", link->listen);
+    if (status >= 0)
+        return status;
     if (link->name == NULL)
         link->name = a->hostname;
     if (strlen(link->name) == 0 || strlen(link->name) > RB_MAX_NAME)
@@ -261,7 +274,7 @@ static int check_args(args_t *a, int argc)
     a->shell.allowances.nallow_paths = a->npaths;
     a->shell.allowances.allow_devices = a->devices;
     a->shell.allowances.nallow_devices = a->ndevices;
-    int status = set_clock(a);
+    status = set_clock(a);
     return status < 0 ? take_key(a) : status;
 }
 

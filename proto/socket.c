@@ -149,9 +149,41 @@ static int bad_url(const char *url, const char *example, rb_err_t *err)
                       bad ? "; an address looks like " : "", bad ? example : "");
 }
 
+int rb_socket_check_url(const char *url, rb_err_t *err)
+{
+    static const char tcp[] = "tcp://", ipc[] = "ipc://";
+    if (strncmp(url, ipc, strlen(ipc)) == 0 && url[strlen(ipc)] != '\0')
+        return 0;
+    const char *host = url + strlen(tcp), *colon = strrchr(url, ':');
+    if (strncmp(url, tcp, strlen(tcp)) != 0 || colon <= host || colon[1] == '\0')
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "'%.200s' is no address; one looks like tcp://10.0.0.7:7411", url);
+    const char *port = colon + 1;
+    size_t digits = strspn(port, "0123456789");
+    if (strcmp(port, "*") == 0 ||
+        (port[digits] == '\0' && digits <= 5 && strtoul(port, NULL, 10) <= UINT16_MAX))
+        return 0;
+    return rb_err_set(err, RB_ERR_INPUT, "'%.200s': '%.20s' is no port; 0 to 65535 is right", url,
+                      port);
+}
+
+/* The host as it was given: ZeroMQ would call 127.0.0.1 [::ffff:127.0.0.1]. The port as it is. */
+static void name_endpoint(rb_socket_t *s, const char *url)
+{
+    char bound[RB_SOCKET_PEER];
+    size_t size = sizeof(bound);
+    const char *port = NULL;
+    if (zmq_getsockopt(s->socket, ZMQ_LAST_ENDPOINT, bound, &size) == 0)
+        port = strrchr(bound, ':');
+    if (strncmp(url, "tcp://", 6) != 0 || port == NULL)
+        snprintf(s->endpoint, sizeof(s->endpoint), "%s", url);
+    else
+        snprintf(s->endpoint, sizeof(s->endpoint), "%.*s%s", (int)(strrchr(url, ':') - url), url,
+                 port);
+}
+
 int rb_socket_bind(rb_socket_t *s, const char *url, rb_err_t *err)
 {
-    size_t size = sizeof(s->endpoint);
     s->binds = true;
     if (s->opts.key != NULL) {
         s->asker = rb_guard_open(s->context);
@@ -161,9 +193,7 @@ int rb_socket_bind(rb_socket_t *s, const char *url, rb_err_t *err)
     }
     if (zmq_bind(s->socket, url) != 0)
         return bad_url(url, "tcp://0.0.0.0:7411", err);
-    snprintf(s->endpoint, sizeof(s->endpoint), "%s", url);
-    if (strchr(url, '*') != NULL) /* the kernel chose the port */
-        zmq_getsockopt(s->socket, ZMQ_LAST_ENDPOINT, s->endpoint, &size);
+    name_endpoint(s, url);
     return 0;
 }
 

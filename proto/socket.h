@@ -37,13 +37,17 @@ rb_socket_t *rb_socket_new(const rb_socket_opts_t *opts);
 /* Gives what is queued half a second to leave. */
 void rb_socket_destroy(rb_socket_t **socket);
 
+/* RB_ERR_INPUT unless it is tcp://HOST:PORT with a port of 0 to 65535 or * (ZeroMQ would take any
+ * number modulo 65536), or ipc://PATH. */
+int rb_socket_check_url(const char *url, rb_err_t *err);
+
 /* RB_ERR_NET when the address cannot be bound or is no URL of ZeroMQ. */
 int rb_socket_bind(rb_socket_t *socket, const char *url, rb_err_t *err);
 /* The peer there will be called `name`, and must have this key (NULL: plain). Frames can be sent at
  * once. RB_ERR_NET. */
 int rb_socket_dial(rb_socket_t *socket, const char *url, const char *name, const char *key,
                    rb_err_t *err);
-/* The address that was bound, with the port the kernel chose for "tcp://...:*". */
+/* The address that was dialled, or bound: with the port the kernel chose for 0 or *. */
 const char *rb_socket_endpoint(const rb_socket_t *socket);
 
 /* Waits until a frame, one of the fds [nfds <= 4] (-1: unused) or the timeout; ret_ready [nfds]. */
