@@ -1,6 +1,7 @@
 #include "coordinator/options.h"
 
 #include "coordinator/result.h"
+#include "proto/socket.h"
 
 #include <getopt.h>
 
@@ -37,9 +38,8 @@ static int take_local(rb_options_t *o, const char *value, rb_err_t *err)
 
 static int take_listen(rb_options_t *o, const char *value, rb_err_t *err)
 {
-    (void)err;
     o->listen = value;
-    return 0;
+    return rb_socket_check_url(value, err);
 }
 
 static int take_output(rb_options_t *o, const char *value, rb_err_t *err)
@@ -209,7 +209,7 @@ static const row_t rows[] = {
      RB_FOR_FLEET | RB_FOR_STOP},
     {"connect-timeout", "TIME", "how long an agent may take to answer at first (default 5s)",
      take_timeout, RB_FOR_FLEET | RB_FOR_STOP},
-    {"set", "PATH=VALUE", "override a plan key: phases.0.jobs.0.iodepth=64 (repeatable)", take_set,
+    {"set", "KEY=VALUE", "override a plan key: phases.0.jobs.0.iodepth=64 (repeatable)", take_set,
      RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_CLEAN},
     {"output", "DIR", "run directory (default ./NAME-YYYYMMDDTHHMMSSZ-ID)", take_output,
      RB_FOR_RUN},
@@ -225,8 +225,8 @@ static const row_t rows[] = {
      take_allow_wipe, RB_FOR_FLEET},
     {"format", "WORD", "text (default), json or csv on standard output", take_format,
      RB_FOR_RESULT},
-    {"percentiles", "LIST", "columns of the text table, like 50,99,99.9", take_percentiles,
-     RB_FOR_RESULT},
+    {"percentiles", "LIST", "columns of the text table, of 50,90,95,99,99.9,99.99,99.999",
+     take_percentiles, RB_FOR_RESULT},
     {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RESULT},
     {"yes", NULL, "do not ask before a drive is overwritten", take_yes, RB_FOR_RUN},
     {"quiet", NULL, "no live line", take_quiet, RB_FOR_LIVE},

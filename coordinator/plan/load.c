@@ -136,7 +136,7 @@ int rb_plan_set(Rackbench__Plan *plan, const char *assignment, rb_places_t *plac
     RB_AUTO(rb_free_str) char *origin = rb_asprintf("--set %.128s", assignment);
     const char *equals = strchr(assignment, '=');
     if (!equals || equals == assignment || equals[1] == '\0') {
-        rb_err_set(err, RB_ERR_INPUT, "expected PATH=VALUE, as in phases.0.jobs.0.iodepth=64");
+        rb_err_set(err, RB_ERR_INPUT, "expected KEY=VALUE, as in phases.0.jobs.0.iodepth=64");
         return rb_err_wrap(err, "%s", origin);
     }
     RB_AUTO(rb_free_str) char *path = rb_strndup(assignment, (size_t)(equals - assignment));

@@ -59,9 +59,9 @@ static void test_kinds(void **state)
 }
 
 static const bad_plan_t bad[] = {
-    {"iodepth", "--set iodepth: expected PATH=VALUE, as in phases.0.jobs.0.iodepth=64"},
-    {"=4", "--set =4: expected PATH=VALUE, as in phases.0.jobs.0.iodepth=64"},
-    {"name=", "--set name=: expected PATH=VALUE, as in phases.0.jobs.0.iodepth=64"},
+    {"iodepth", "--set iodepth: expected KEY=VALUE, as in phases.0.jobs.0.iodepth=64"},
+    {"=4", "--set =4: expected KEY=VALUE, as in phases.0.jobs.0.iodepth=64"},
+    {"name=", "--set name=: expected KEY=VALUE, as in phases.0.jobs.0.iodepth=64"},
     {"nam=x", "--set nam=x: unknown key 'nam'; did you mean 'name'?"},
     {"name.x=1", "--set name.x=1: 'name' has no keys of its own; end the path there"},
     {"phases.0=1", "--set phases.0=1: the path ends at an entry; go on with a key of it"},
