@@ -58,33 +58,105 @@ static int verify_blocks(const rb_scope_t *s)
     return 0;
 }
 
-/* An earlier phase must have written what this job is to find. */
-static int verify_writer(const rb_scope_t *s)
+/* ---- what a job that reads is to find ---- */
+
+static bool is_verified(const rb_scope_t *s, const Rackbench__Job *by)
 {
-    const Rackbench__Job *job = s->job;
-    uint64_t bs_bytes = 0;
-    if (!job->verify || rb_rw_writes(job->rw))
+    return by->verify && rb_rw_writes(by->rw) && strcmp(by->target, s->job->target) == 0;
+}
+
+static size_t phases_before(const rb_scope_t *s)
+{
+    size_t n = 0;
+    while (s->plan->phases[n] != s->phase)
+        n++;
+    return n;
+}
+
+static int verify_has_writer(const rb_scope_t *s)
+{
+    if (!s->job->verify || rb_rw_writes(s->job->rw))
         return 0;
-    for (size_t i = 0; s->plan->phases[i] != s->phase; i++) {
-        const Rackbench__Phase *phase = s->plan->phases[i];
-        for (size_t k = 0; k < phase->n_jobs; k++) {
-            const Rackbench__Job *by = phase->jobs[k];
-            if (!by->verify || !rb_rw_writes(by->rw) || strcmp(by->target, job->target) != 0)
-                continue;
-            bs_bytes = by->bs_bytes;
-            if (bs_bytes == job->bs_bytes)
+    for (size_t i = phases_before(s); i-- > 0;)
+        for (size_t k = 0; k < s->plan->phases[i]->n_jobs; k++)
+            if (is_verified(s, s->plan->phases[i]->jobs[k]))
                 return 0;
+    return rb_rule_fail(s, "verify",
+                        "verify: no earlier phase writes target '%s' with verify: true; add one, "
+                        "or set verify_only for the data of an earlier run",
+                        s->job->target);
+}
+
+/* Where the region of a job of the scope's target ends: of a device without a size nobody knows. */
+static uint64_t region_end(const rb_scope_t *s, const Rackbench__Job *job)
+{
+    if (job->has_size_bytes)
+        return job->offset_bytes + job->size_bytes;
+    return s->target->has_size_bytes ? s->target->size_bytes : UINT64_MAX;
+}
+
+static bool changes_target(const rb_scope_t *s, const Rackbench__Job *by)
+{
+    return (rb_job_writes(by) || rb_rw_trims(by->rw) || by->rwmixtrim > 0) &&
+           strcmp(by->target, s->job->target) == 0;
+}
+
+static bool suits(const rb_scope_t *s, const Rackbench__Job *by)
+{
+    return is_verified(s, by) && by->bs_bytes == s->job->bs_bytes;
+}
+
+/* Of a phase: whose region holds the byte, first of all one that does not suit. Up to *end, which
+ * is brought nearer, the answer is the same. */
+static const Rackbench__Job *writer_in(const rb_scope_t *s, const Rackbench__Phase *phase,
+                                       uint64_t at_bytes, uint64_t *end_bytes)
+{
+    const Rackbench__Job *found = NULL;
+    for (size_t k = 0; k < phase->n_jobs; k++) {
+        const Rackbench__Job *by = phase->jobs[k];
+        uint64_t first = by->offset_bytes, end = region_end(s, by);
+        if (!changes_target(s, by) || end <= at_bytes)
+            continue;
+        *end_bytes = RB_MIN(*end_bytes, first > at_bytes ? first : end);
+        if (first <= at_bytes && (found == NULL || !suits(s, by)))
+            found = by;
+    }
+    return found;
+}
+
+static int wrong_writer(const rb_scope_t *s, const Rackbench__Phase *phase,
+                        const Rackbench__Job *by)
+{
+    char wrote[RB_FMT_SIZE];
+    if (!is_verified(s, by))
+        return rb_rule_fail(s, "verify",
+                            "verify: job '%s' of phase '%s' changes target '%s' after it was "
+                            "written with verify: true; set that there too, or read before it",
+                            by->name, phase->name, by->target);
+    return rb_rule_fail(s, "verify",
+                        "verify: job '%s' of phase '%s' was the last to write target '%s', with a "
+                        "bs of %s; read it with the same",
+                        by->name, phase->name, by->target,
+                        rb_fmt_bytes_exact(wrote, sizeof(wrote), by->bs_bytes));
+}
+
+/* Who came last to each part of the region must have written what this job is to find. A job may do
+ * less than its whole region: what it left is the reader's to find out. */
+static int verify_last_writer(const rb_scope_t *s)
+{
+    uint64_t end = region_end(s, s->job), next;
+    if (!s->job->verify || rb_rw_writes(s->job->rw))
+        return 0;
+    for (uint64_t at = s->job->offset_bytes; at < end; at = next) {
+        const Rackbench__Job *by = NULL;
+        next = end;
+        for (size_t i = phases_before(s); i-- > 0 && by == NULL;) {
+            by = writer_in(s, s->plan->phases[i], at, &next);
+            if (by != NULL && !suits(s, by))
+                return wrong_writer(s, s->plan->phases[i], by);
         }
     }
-    if (bs_bytes == 0)
-        return rb_rule_fail(s, "verify",
-                            "verify: no earlier phase writes target '%s' with verify: true; add "
-                            "one, or set verify_only for the data of an earlier run",
-                            job->target);
-    char wrote[RB_FMT_SIZE];
-    return rb_rule_fail(s, "verify",
-                        "verify: target '%s' was written with a bs of %s; read it with the same",
-                        job->target, rb_fmt_bytes_exact(wrote, sizeof(wrote), bs_bytes));
+    return 0;
 }
 
 /* ---- the log of acknowledged writes ---- */
@@ -175,7 +247,8 @@ static int log_names_blocks(const rb_scope_t *s)
                         key);
 }
 
-static rb_rule_t *const rules[] = {verify_mode, verify_blocks, verify_writer};
+static rb_rule_t *const rules[] = {verify_mode, verify_blocks, verify_has_writer,
+                                   verify_last_writer};
 static rb_rule_t *const log_rules[] = {log_path,        log_mode,   log_has_one_writer,
                                        log_has_one_job, log_is_new, log_names_blocks};
 

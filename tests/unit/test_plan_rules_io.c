@@ -14,6 +14,11 @@
     "targets: {s: {size: 1GiB}, u: {size: 1GiB}}\nphases:\n  - jobs: [{" first "}]\n"              \
     "  # 2\n  - jobs: [{" then "}]\n"
 
+/* Three phases, in lines 3 to 5 from column 13 on. */
+#define PHASES(first, then, last)                                                                  \
+    "targets: {s: {size: 16MiB}}\nphases:\n  - jobs: [{" first "}]\n  - jobs: [{" then             \
+    "}]\n  - jobs: [{" last "}]\n"
+
 /* Two jobs of one phase. */
 #define TWO(first, second)                                                                         \
     "targets: {s: {size: 1GiB}}\nphases:\n  - jobs: [{" first "}, {" second "}]\n"
@@ -231,7 +236,30 @@ static const bad_plan_t verify[] = {
      "p.yaml:3:40: verify: no earlier phase writes target 's' with verify: true; add one, or set "
      "verify_only for the data of an earlier run"},
     {AFTER("rw: write, target: s, bs: 64k, verify: true", "target: s, verify: true"),
-     "p.yaml:5:24: verify: target 's' was written with a bs of 64KiB; read it with the same"},
+     "p.yaml:5:24: verify: job 'j0' of phase 'phase0' was the last to write target 's', with a bs "
+     "of 64KiB; read it with the same"},
+    /* the last one counts, and each part of the region */
+    {PHASES("rw: write, verify: true", "rw: write, bs: 8k, verify: true", "verify: true"),
+     "p.yaml:5:13: verify: job 'j0' of phase 'phase1' was the last to write target 's', with a bs "
+     "of 8KiB; read it with the same"},
+    {PHASES("rw: write, bs: 8k, verify: true", "rw: write, size: 1MiB, verify: true",
+            "verify: true"),
+     "p.yaml:5:13: verify: job 'j0' of phase 'phase0' was the last to write target 's', with a bs "
+     "of 8KiB; read it with the same"},
+    {PHASES("rw: write, verify: true", "rw: write, offset: 2MiB, size: 8k, bs: 8k, verify: true",
+            "offset: 1MiB, size: 2MiB, verify: true"),
+     "p.yaml:5:39: verify: job 'j0' of phase 'phase1' was the last to write target 's', with a bs "
+     "of 8KiB; read it with the same"},
+    {PHASES("rw: write, verify: true", "rw: randrw, rwmixread: 99", "verify: true"),
+     "p.yaml:5:13: verify: job 'j0' of phase 'phase1' changes target 's' after it was written with "
+     "verify: true; set that there too, or read before it"},
+    {PHASES("rw: write, verify: true", "rw: trim", "verify: true"),
+     "p.yaml:5:13: verify: job 'j0' of phase 'phase1' changes target 's' after it was written with "
+     "verify: true; set that there too, or read before it"},
+    {PHASES("rw: write, verify: true}, {rw: write, bs: 8k, verify: true", "verify_only: true",
+            "verify: true"),
+     "p.yaml:5:13: verify: job 'j1' of phase 'phase0' was the last to write target 's', with a bs "
+     "of 8KiB; read it with the same"},
 };
 
 static void test_bad(void **state)
@@ -294,10 +322,16 @@ static const char *const good[] = {
     JOB("rw: randread, verify_only: true"),
     JOB("bs: 1536, direct: false, verify_only: true"),
     AFTER("rw: randwrite, target: s, verify: true", "rw: read, target: s, verify: true"),
-    /* at the end of three, and of two writers the one with the right bs */
-    "targets: {s: {size: 1MiB}}\nphases:\n  - jobs: [{rw: write, verify: true}]\n"
-    "  - jobs: [{rw: write, bs: 8k, verify: true}, {rw: randread, verify_only: true}]\n"
-    "  - jobs: [{rw: randread, verify: true}]\n",
+    /* at the end of three, and of two writers the last; what others wrote elsewhere */
+    PHASES("rw: write, bs: 8k, verify: true", "rw: write, verify: true}, {verify_only: true",
+           "rw: randread, verify: true"),
+    PHASES("rw: write, verify: true", "rw: write, offset: 8MiB, bs: 8k, verify: true",
+           "size: 8MiB, verify: true"),
+    PHASES("rw: write, verify: true", "rw: randwrite, size: 8MiB", "offset: 8MiB, verify: true"),
+    PHASES("rw: write, bs: 8k",
+           "rw: write, size: 8MiB, verify: true}, {rw: write, offset: 8MiB, verify: true",
+           "verify: true"),
+    PHASES("rw: write, verify: true", "rw: randrw, rwmixread: 100", "verify: true"),
 };
 
 static void test_good(void **state)
