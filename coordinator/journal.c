@@ -228,6 +228,45 @@ static record_state_t read_record(rb_journal_reader_t *r)
     return record_crc(r->header, r->data, r->size) == get_le32(r->header + 8) ? WHOLE : BAD_CRC;
 }
 
+/* ---- behind a bad record ---- */
+
+/* A torn record may have any length in its header, and bytes that came or went shift all that
+ * follows: so each place may begin a record. Long ones are left out, as any three bytes and a zero
+ * announce one; a journal with nothing but long ones behind its damage is told by read_record. */
+enum {
+    LOOK_AHEAD = RB_MAX_FRAME + (1 << 20), /* [bytes] behind the last whole record */
+    LOOK_RECORD = 1 << 16,                 /* [bytes] of payload */
+    LOOK_CRC = 1 << 28                     /* [bytes] that CRCs are taken of */
+};
+
+static bool holds_record(const uint8_t *data, size_t size)
+{
+    size_t left = LOOK_CRC;
+    for (size_t at = 0; at + HEADER_BYTES <= size && left > LOOK_RECORD + HEADER_BYTES; at++) {
+        const uint8_t *header = data + at;
+        uint32_t n = get_le32(header);
+        if (n > LOOK_RECORD || n > size - at - HEADER_BYTES)
+            continue;
+        left -= n + HEADER_BYTES;
+        if (record_crc(header, header + HEADER_BYTES, n) == get_le32(header + 8))
+            return true;
+    }
+    return false;
+}
+
+static bool record_follows(rb_journal_reader_t *r)
+{
+    uint64_t bad = r->info.end_bytes;
+    if (fseeko(r->file, (off_t)bad + 1, SEEK_SET) != 0)
+        return false;
+    size_t size = RB_MIN(r->info.torn_bytes - 1, (uint64_t)LOOK_AHEAD);
+    if (size > r->room) {
+        r->room = size;
+        r->data = rb_realloc(r->data, r->room);
+    }
+    return holds_record(r->data, fread(r->data, 1, size, r->file));
+}
+
 static int read_records(rb_journal_reader_t *r, rb_journal_record_fn *record, void *ctx,
                         rb_err_t *err)
 {
@@ -242,7 +281,8 @@ static int read_records(rb_journal_reader_t *r, rb_journal_record_fn *record, vo
         info->end_bytes = total - r->left;
     }
     info->torn_bytes = total - info->end_bytes;
-    info->corrupt = state == BAD_CRC && read_record(r) == WHOLE;
+    info->corrupt = info->torn_bytes > 0 &&
+                    ((state == BAD_CRC && read_record(r) == WHOLE) || record_follows(r));
     return 0;
 }
 

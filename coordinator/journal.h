@@ -37,7 +37,7 @@ typedef struct {
     uint64_t records;    /* read, all of them whole */
     uint64_t end_bytes;  /* offset behind the last whole record */
     uint64_t torn_bytes; /* behind it, ignored; 0: the file ends cleanly */
-    bool corrupt;        /* a whole record follows the bad one: damage, not a cut-off write */
+    bool corrupt;        /* a whole record lies behind the bad one: damage, not a cut-off write */
 } rb_journal_info_t;
 
 /* Does a process that writes to it live on this machine? */

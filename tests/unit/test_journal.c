@@ -218,6 +218,47 @@ static void test_damage_in_the_middle_is_told_apart(void **state)
     assert_true(info.corrupt);
 }
 
+static size_t content_of(const char *path, uint8_t *data, size_t size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = read(fd, data, size);
+    assert_true(n > 0);
+    close(fd);
+    return (size_t)n;
+}
+
+static void assert_damaged(const char *path, const uint8_t *head, size_t head_size,
+                           const uint8_t *tail, size_t tail_size)
+{
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    assert_int_equal(write(fd, head, head_size), head_size);
+    assert_int_equal(write(fd, tail, tail_size), tail_size);
+    close(fd);
+    seen_t seen = {0};
+    rb_journal_info_t info = read_texts(path, &seen);
+    if (!info.corrupt)
+        fail_msg("%zu bytes and %zu are no damage", head_size, tail_size);
+    assert_true(info.records < RB_LEN(texts));
+}
+
+/* At each place before the last record, some bytes are gone or stand there twice. */
+static void test_shifted_bytes_are_damage(void **state)
+{
+    (void)state;
+    RB_AUTO(place_clear) place_t p = place_new();
+    write_texts(p.path);
+    uint8_t data[512];
+    size_t size = content_of(p.path, data, sizeof(data));
+    size_t last = size - HEADER_BYTES - strlen(texts[3]);
+    for (size_t n = 1; n < 20; n++)
+        for (size_t at = MAGIC_BYTES + 1; at + n <= last; at++) {
+            if (at == MAGIC_BYTES + HEADER_BYTES + strlen(texts[0]))
+                continue; /* whole records may be gone between two */
+            assert_damaged(p.path, data, at, data + at + n, size - at - n);
+            assert_damaged(p.path, data, at + n, data + at, size - at);
+        }
+}
+
 /* After a power cut some file systems leave a tail of zeros. */
 static void test_tail_of_zeros(void **state)
 {
@@ -339,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_torn_at_every_byte),
         cmocka_unit_test(test_every_bit_of_the_last_record),
         cmocka_unit_test(test_damage_in_the_middle_is_told_apart),
+        cmocka_unit_test(test_shifted_bytes_are_damage),
         cmocka_unit_test(test_tail_of_zeros),
         cmocka_unit_test(test_other_files_are_not_journals),
         cmocka_unit_test(test_refused_record_is_named),
