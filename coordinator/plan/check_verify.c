@@ -3,6 +3,7 @@
 #include "common/units.h"
 #include "coordinator/plan/check_rules.h"
 #include "coordinator/plan/resolve.h"
+#include "coordinator/plan/search.h"
 
 /* Whichever of the two the job asks for; NULL: neither. */
 static const char *verify_key(const Rackbench__Job *job)
@@ -234,6 +235,18 @@ static int log_is_new(const rb_scope_t *s)
     return 0;
 }
 
+/* Each step of a search runs the whole phase, and a log is of one of them. */
+static int log_is_not_searched_over(const rb_scope_t *s)
+{
+    int i = rb_search_job(s->phase);
+    if (s->job->verify_only || i < 0)
+        return 0;
+    return rb_rule_fail(s, "verify_log",
+                        "verify_log: the latency_target of job '%s' runs the phase in steps, and a "
+                        "log is of one; put this job in a phase of its own, or leave one out",
+                        s->phase->jobs[i]->name);
+}
+
 /* What is read is what the log names. */
 static int log_names_blocks(const rb_scope_t *s)
 {
@@ -250,7 +263,8 @@ static int log_names_blocks(const rb_scope_t *s)
 static rb_rule_t *const rules[] = {verify_mode, verify_blocks, verify_has_writer,
                                    verify_last_writer};
 static rb_rule_t *const log_rules[] = {log_path,        log_mode,   log_has_one_writer,
-                                       log_has_one_job, log_is_new, log_names_blocks};
+                                       log_has_one_job, log_is_new, log_is_not_searched_over,
+                                       log_names_blocks};
 
 int rb_check_verify(const rb_scope_t *s)
 {

@@ -52,9 +52,14 @@ static const bad_plan_t bad[] = {
     {JOB("offset: 1MiB, verify_only: true, verify_log: /l"),
      "p.yaml:5:10: verify_only with verify_log reads the blocks that the log names, wherever they "
      "are; leave out offset"},
+    {JOB("rw: write, runtime: 1s, latency_target: 2ms, verify: true, verify_log: /l"),
+     "p.yaml:5:69: verify_log: the latency_target of job 'j0' runs the phase in steps, and a log "
+     "is "
+     "of one; put this job in a phase of its own, or leave one out"},
 };
 
 static const char *const good[] = {
+    JOB("runtime: 1s, latency_target: 2ms, verify_only: true, verify_log: /l"),
     JOB("rw: randwrite, verify: true, verify_log: /l"),
     JOB("rw: write, numjobs: 4, iodepth: 8, verify: true, verify_log: /var/log/l"),
     JOB("rw: write, seq_layout: shared, offset: 1MiB, verify: true, verify_log: /l"),
