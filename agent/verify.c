@@ -276,11 +276,13 @@ static void corrupt_text(const rb_verify_found_t *f, char *buf, size_t size)
     else if (f->bad_sectors == 0)
         snprintf(buf, size, "damaged data in a block with sequence %" PRIu64, f->sequence);
     else
-        snprintf(buf, size,
-                 "a block with sequence %" PRIu64 " of which %" PRIu64
-                 " sectors, the first at +%" PRIu64
-                 ", are damaged, or older than the run and never overwritten",
-                 f->sequence, f->bad_sectors, f->bad_sector);
+        snprintf(
+            buf, size,
+            "a block with sequence %" PRIu64 " of which %" PRIu64
+            " sectors of 512 bytes, the first %" PRIu64
+            " bytes into the block, are of no write of this run: they are damaged, or still as "
+            "they were before the run",
+            f->sequence, f->bad_sectors, f->bad_sector * RB_VERIFY_SECTOR);
 }
 
 static void torn_text(const rb_verify_found_t *f, char *buf, size_t size)

@@ -116,8 +116,9 @@ static void test_corrupt_says_what_is_damaged(void **state)
     assert_int_equal(found.verdict, RB_VERIFY_CORRUPT);
     assert_text(&found,
                 "at 812 GiB (sector 1702887424): expected sequence 7, found a block with "
-                "sequence 7 of which 2 sectors, the first at +5, are damaged, or older than "
-                "the run and never overwritten");
+                "sequence 7 of which 2 sectors of 512 bytes, the first 2560 bytes into the block, "
+                "are of no write of this run: they are damaged, or still as they were before the "
+                "run");
 }
 
 /* The first sectors of one write and the rest of another, cut at each place. */
