@@ -136,9 +136,14 @@ static void tell_read(const rb_engine_t *e, const rb_worker_t *w, sink_t sink)
                      " of them lack their newest acknowledged write",
                      w->o.subject->at.path, checked, blocks != NULL ? blocks->n : 0,
                      w->o.job->verify_log, wrong);
-    if (log->torn_bytes > 0)
+    if (log->rest.lost_bytes > 0)
+        n += snprintf(text + n, sizeof(text) - (size_t)n,
+                      "; %" PRIu64 " bytes of it, from byte %" PRIu64
+                      " on, are damaged: what they name was not looked for",
+                      log->rest.lost_bytes, log->rest.lost_at_bytes);
+    if (log->rest.torn_bytes > 0)
         snprintf(text + n, sizeof(text) - (size_t)n,
-                 "; its last %" PRIu64 " bytes are torn and were not read", log->torn_bytes);
+                 "; its last %" PRIu64 " bytes are torn and were not read", log->rest.torn_bytes);
     sink.tell(sink.ctx, "verify_log", text);
 }
 

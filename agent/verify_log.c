@@ -11,8 +11,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "logs are little endian");
 
-#define MAGIC       0x0a31474f4c564252ull /* "RBVLOG1\n" */
-#define BATCH_MAGIC 0x424c4252u           /* "RBLB" */
+#define MAGIC 0x0a31474f4c564252ull /* "RBVLOG1\n" */
 
 typedef struct {
     uint64_t magic, hash;
@@ -23,21 +22,7 @@ typedef struct {
 } head_t;
 _Static_assert(sizeof(head_t) == 112, "the head has no padding");
 
-typedef struct {
-    uint32_t magic, count;
-    uint64_t hash;
-} batch_t;
-_Static_assert(sizeof(batch_t) == RB_LOG_BATCH_HEAD, "nor has a batch's");
-
-typedef struct {
-    uint64_t offset_bytes, sequence;
-    uint32_t drive, zero;
-} record_t;
-_Static_assert(sizeof(record_t) == RB_LOG_RECORD, "nor has a record");
-
 enum { HASHED = 16 }; /* offset of what the head's hash is of [bytes] */
-
-/* ---- pack ---- */
 
 void rb_log_head_clear(rb_log_head_t *head)
 {
@@ -72,26 +57,6 @@ int rb_log_head_pack(const rb_log_head_t *head, uint8_t **ret_data, size_t *ret_
     *ret_data = data;
     *ret_size = size;
     return 0;
-}
-
-static uint64_t batch_hash(const void *records, uint32_t n, uint64_t run, uint64_t at_bytes)
-{
-    return XXH3_64bits_withSeed(records, n * sizeof(record_t), run + at_bytes);
-}
-
-size_t rb_log_batch_pack(const rb_log_record_t *records, uint32_t n, uint64_t run,
-                         uint64_t at_bytes, uint8_t *buf)
-{
-    batch_t batch = {BATCH_MAGIC, n, 0};
-    RB_ASSERT(n > 0 && n <= RB_LOG_BATCH);
-    for (uint32_t i = 0; i < n; i++) {
-        record_t r = {records[i].write.offset_bytes, records[i].write.sequence, records[i].drive,
-                      0};
-        memcpy(buf + sizeof(batch) + i * sizeof(r), &r, sizeof(r));
-    }
-    batch.hash = batch_hash(buf + sizeof(batch), n, run, at_bytes);
-    memcpy(buf, &batch, sizeof(batch));
-    return sizeof(batch) + n * sizeof(record_t);
 }
 
 /* ---- the head of a file ---- */
@@ -200,56 +165,24 @@ static int too_many(const char *path, rb_err_t *err)
                       path, RB_MAX_LOG_PLACES);
 }
 
-static bool is_sane(const rb_log_t *log, const record_t *records, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (records[i].drive >= log->head.ndrives || records[i].zero != 0 ||
-            records[i].offset_bytes > INT64_MAX - log->head.bs_bytes)
-            return false;
-    return true;
-}
-
-/* 1: a whole batch in records; 0: the end, or none. */
-static int read_batch(FILE *f, const rb_log_t *log, uint64_t at_bytes, record_t *records,
-                      uint32_t *ret_n)
-{
-    batch_t batch;
-    if (fread(&batch, sizeof(batch), 1, f) != 1 || batch.magic != BATCH_MAGIC || batch.count == 0 ||
-        batch.count > RB_LOG_BATCH)
-        return 0;
-    if (fread(records, sizeof(*records), batch.count, f) != batch.count ||
-        batch_hash(records, batch.count, log->head.run, at_bytes) != batch.hash ||
-        !is_sane(log, records, batch.count))
-        return 0;
-    *ret_n = batch.count;
-    return 1;
-}
-
-static void free_records(record_t **records)
-{
-    free(*records);
-}
+/* ---- the whole ---- */
 
 static int read_batches(FILE *f, rb_log_t *log, const char *path, uint64_t size_bytes,
                         rb_err_t *err)
 {
-    RB_AUTO(free_records) record_t *records = rb_calloc(RB_LOG_BATCH, sizeof(*records));
-    uint64_t at_bytes = (uint64_t)ftello(f);
-    uint32_t n;
-    while (read_batch(f, log, at_bytes, records, &n) == 1) {
+    const rb_log_scan_opts_t opts = {log->head.run, log->head.bs_bytes, log->head.ndrives,
+                                     size_bytes};
+    RB_AUTO(rb_log_scan_destroy) rb_log_scan_t *scan = rb_log_scan_new(f, &opts);
+    rb_log_record_t record;
+    for (uint32_t n; (n = rb_log_scan_next(scan)) > 0; log->writes += n)
         for (uint32_t i = 0; i < n; i++) {
-            rb_log_write_t write = {records[i].offset_bytes, records[i].sequence};
-            if (add(log, &log->of_drive[records[i].drive], &write) < 0)
+            record = rb_log_scan_record(scan, i);
+            if (add(log, &log->of_drive[record.drive], &record.write) < 0)
                 return too_many(path, err);
         }
-        log->writes += n;
-        at_bytes += sizeof(batch_t) + n * sizeof(record_t);
-    }
-    log->torn_bytes = size_bytes > at_bytes ? size_bytes - at_bytes : 0;
+    log->rest = rb_log_scan_rest(scan);
     return 0;
 }
-
-/* ---- the whole ---- */
 
 static void close_file(FILE **f)
 {

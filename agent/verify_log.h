@@ -19,7 +19,8 @@
  *
  * A write whose record is in the file was acknowledged by the drive. The reverse does not hold: the
  * newest acknowledged ones may not have made it there (verify_log_writer.h). The end of the file
- * may be torn; reading ends at the first batch that is not whole.
+ * may be torn. Of damage before it reading tells, and goes on with the next whole batch: a record
+ * that is lost may let a missing write pass, and makes nothing wrong.
  *
  * Reading takes 16 bytes a place and has RB_MAX_LOG_PLACES at most; 3/8 of them always hold a
  * different block each: 96 million blocks, 384 GiB at 4 KiB. Sorting takes as much again for a
@@ -27,12 +28,9 @@
  */
 #pragma once
 
-#include "common/err.h"
+#include "agent/verify_log_scan.h"
 
 enum {
-    RB_LOG_RECORD = 24,            /* [bytes] a write */
-    RB_LOG_BATCH_HEAD = 16,        /* [bytes] */
-    RB_LOG_BATCH = 4096,           /* [writes] */
     RB_LOG_ID = 64,                /* [bytes] */
     RB_MAX_LOG_HEAD = 8 * 1048576, /* [bytes] */
     RB_MAX_LOG_PLACES = 256 << 20
@@ -51,20 +49,6 @@ void rb_log_head_clear(rb_log_head_t *head);
 int rb_log_head_pack(const rb_log_head_t *head, uint8_t **ret_data, size_t *ret_size,
                      rb_err_t *err);
 
-typedef struct {
-    uint64_t offset_bytes, sequence;
-} rb_log_write_t;
-
-typedef struct {
-    uint32_t drive;
-    rb_log_write_t write;
-} rb_log_record_t;
-
-/* Packs n records, [1, RB_LOG_BATCH], as the batch that will stand at `at_bytes` of the file;
- * returns its size. buf: RB_LOG_BATCH_HEAD + n x RB_LOG_RECORD bytes. */
-size_t rb_log_batch_pack(const rb_log_record_t *records, uint32_t n, uint64_t run,
-                         uint64_t at_bytes, uint8_t *buf);
-
 /* Of each block of a drive its newest write, by offset. */
 typedef struct {
     rb_log_write_t *blocks; /* [n] */
@@ -75,7 +59,7 @@ typedef struct {
     rb_log_head_t head;
     rb_log_blocks_t *of_drive; /* [head.ndrives] */
     uint64_t writes, places;   /* all that are logged; taken in memory */
-    uint64_t torn_bytes;       /* at the end of the file, not understood */
+    rb_log_rest_t rest;
 } rb_log_t;
 
 /* RB_ERR_INPUT: no such file, not a log, a link, or too many blocks for the

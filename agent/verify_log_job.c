@@ -1,6 +1,9 @@
 #include "agent/verify_log_job.h"
 
+#include <inttypes.h>
+
 #include "agent/verify.h"
+#include "agent/worker_error.h"
 #include "agent/workload/block.h"
 #include "common/units.h"
 
@@ -42,12 +45,27 @@ void rb_job_log_destroy(rb_job_log_t **log)
     *log = NULL;
 }
 
+/* What it has lost nobody looks for: that is an error of the reading. */
+static void read_it(rb_job_log_t *l)
+{
+    l->log = rb_log_read(l->job->verify_log, &l->fault);
+    if (l->log == NULL || l->log->rest.lost_bytes == 0 ||
+        (rb_worker_errors_tolerated(l->job) & 1u << RB_OP_READ) != 0)
+        return;
+    rb_err_set(&l->fault, RB_ERR_IO,
+               "verify_log: %.200s is damaged: of %" PRIu64 " bytes, from byte %" PRIu64
+               " on, it is not known which writes they name, and whole ones follow; with "
+               "continue_on_error: read the others are looked for",
+               l->job->verify_log, l->log->rest.lost_bytes, l->log->rest.lost_at_bytes);
+    rb_log_destroy(&l->log);
+}
+
 static void open_it(rb_job_log_t *l)
 {
     if (l->writer != NULL)
         rb_log_writer_open(l->writer, &l->fault);
     else
-        l->log = rb_log_read(l->job->verify_log, &l->fault);
+        read_it(l);
 }
 
 int rb_job_log_prepare(rb_job_log_t *l, rb_err_t *err)

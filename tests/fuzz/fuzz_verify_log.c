@@ -1,4 +1,4 @@
-/* Any bytes as a log of acknowledged writes: what is read and the torn rest add up to the file, and
+/* Any bytes as a log of acknowledged writes: what is read, lost and torn add up to the file, and
  * of each block there is one write. */
 #include "agent/verify_log.h"
 
@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check(const rb_log_t *log, size_t size)
 {
     RB_ASSERT(log->head.ndrives > 0 && log->head.ndrives <= RB_MAX_DRIVES);
-    RB_ASSERT(log->torn_bytes + log->writes * RB_LOG_RECORD <= size);
+    RB_ASSERT(log->rest.torn_bytes + log->rest.lost_bytes + log->writes * RB_LOG_RECORD <= size);
     RB_ASSERT(strlen(log->head.run_id) < RB_LOG_ID);
     for (size_t i = 0; i < log->head.ndrives; i++) {
         const rb_log_blocks_t *b = rb_log_of_drive(log, log->head.drives[i]);
@@ -55,6 +55,9 @@ static void read_records(const uint8_t *data, size_t size)
         data += 1 + bytes;
         size -= 1 + bytes;
     }
+    read_bytes(text, at);
+    if (at > 200)
+        text[at / 2] ^= 1; /* damage, and whole batches around it */
     read_bytes(text, at);
 }
 

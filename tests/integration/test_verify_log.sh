@@ -118,6 +118,19 @@ test_torn_log()
     expect_match "; its last [0-9]+ bytes are torn and were not read" "$said"
 }
 
+# A bit in its middle: whole batches follow.
+test_damaged_log()
+{
+    local at=$(($(stat -c %s "$log") / 2)) byte
+    byte=$(od -An -t u1 -j "$at" -N 1 "$log")
+    printf '%b' "\\x$(printf %x $((byte ^ 1)))" |
+        dd of="$log" bs=1 seek="$at" conv=notrunc status=none
+    read_back 4 damaged
+    expect_match "verify_log: $log is damaged: of [0-9]+ bytes, from byte [0-9]+ on" "$OUTPUT"
+    read_back 0 anyway --set phases.0.jobs.0.continue_on_error=read
+    expect_match "; [0-9]+ bytes of it, from byte [0-9]+ on, are damaged: " "$said"
+}
+
 test_refused()
 {
     expect_exit 1 rackbench run "$TMP/write.yaml" --local 1 --allow-device "$dev" --yes \
@@ -138,4 +151,5 @@ test_killed
 test_all_are_found
 test_one_is_taken_away
 test_torn_log
+test_damaged_log
 test_refused

@@ -102,7 +102,7 @@ static void the_newest_of_each_block_is_kept(void **state)
     assert_int_equal(log->head.job, 1);
     assert_string_equal(log->head.run_id, "abcd1234");
     assert_int_equal(log->writes, 7);
-    assert_int_equal(log->torn_bytes, 0);
+    assert_int_equal(log->rest.torn_bytes, 0);
     const rb_log_blocks_t *one = rb_log_of_drive(log, "/dev/one");
     assert_int_equal(one->n, 3);
     expect_block(one, 0, 0, 6);
@@ -129,7 +129,7 @@ static void a_torn_tail_is_left_out(void **state)
         RB_AUTO(rb_log_destroy) rb_log_t *log = log_of(size);
         size_t end = size >= ends[2] ? ends[2] : size >= ends[1] ? ends[1] : ends[0];
         assert_int_equal(log->writes, end == ends[2] ? 3 : end == ends[1] ? 2 : 0);
-        assert_int_equal(log->torn_bytes, size - end);
+        assert_int_equal(log->rest.torn_bytes, size - end);
     }
 }
 
@@ -144,7 +144,7 @@ static void expect_no_log(size_t size, const char *why)
         fail_msg("'%s' is not in '%s'", why, err.text);
 }
 
-static void a_flipped_bit_costs_its_batch_and_what_follows(void **state)
+static void a_flipped_bit_costs_its_batch_alone(void **state)
 {
     (void)state;
     const rb_log_record_t r[] = {{0, {0, 1}}, {0, {4096, 2}}, {1, {0, 3}}};
@@ -155,7 +155,11 @@ static void a_flipped_bit_costs_its_batch_and_what_follows(void **state)
     for (size_t bit = 8 * text.head_size; bit < 8 * text.size; bit++) {
         text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         RB_AUTO(rb_log_destroy) rb_log_t *log = log_of(text.size);
-        assert_int_equal(log->writes, bit / 8 < first_end ? 0 : 2);
+        bool first = bit / 8 < first_end;
+        assert_int_equal(log->writes, first ? 1 : 2);
+        assert_int_equal(log->rest.lost_bytes, first ? first_end - text.head_size : 0);
+        assert_int_equal(log->rest.lost_at_bytes, first ? text.head_size : 0);
+        assert_int_equal(log->rest.torn_bytes, first ? 0 : text.size - first_end);
         text.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     for (size_t bit = 0; bit < 8 * text.head_size; bit++) {
@@ -165,6 +169,57 @@ static void a_flipped_bit_costs_its_batch_and_what_follows(void **state)
     }
     for (size_t size = 0; size < text.head_size; size++)
         expect_no_log(size, "is no log of writes");
+}
+
+/* n bytes at `at` of four batches that are gone, or stand there twice: what comes after the batch
+ * behind them is read again. */
+static void move(size_t at, size_t n, bool twice)
+{
+    memmove(text.data + at + (twice ? n : 0), text.data + at + (twice ? 0 : n),
+            text.size - at - (twice ? 0 : n));
+    text.size = twice ? text.size + n : text.size - n;
+}
+
+static void bytes_that_come_or_go_cost_their_batch(void **state)
+{
+    (void)state;
+    const rb_log_record_t r[] = {{0, {0, 1}}, {0, {4096, 2}}, {1, {0, 3}}};
+    const size_t size = RB_LOG_BATCH_HEAD + 3 * RB_LOG_RECORD;
+    for (int twice = 0; twice < 2; twice++)
+        for (size_t n = 1; n <= size; n++)
+            for (size_t at = size; at + n <= 2 * size; at++) {
+                if (!twice && n == size)
+                    continue; /* a whole one is gone: the reading ends there */
+                begin();
+                for (int i = 0; i < 4; i++)
+                    batch(r, 3);
+                move(text.head_size + at, n, twice);
+                RB_AUTO(rb_log_destroy) rb_log_t *log = log_of(text.size);
+                uint64_t known = log->writes * RB_LOG_RECORD + log->writes / 3 * RB_LOG_BATCH_HEAD;
+                if (log->writes < 9 || log->rest.lost_bytes == 0 || log->rest.torn_bytes > 0)
+                    fail_msg("%zu bytes at %zu: %lu writes, %lu bytes lost, %lu torn", n, at,
+                             log->writes, log->rest.lost_bytes, log->rest.torn_bytes);
+                assert_int_equal(known + log->rest.lost_bytes + text.head_size, text.size);
+            }
+}
+
+/* Damage twice, and far from where reading goes on: across what is looked at in one piece. */
+static void each_damage_is_counted(void **state)
+{
+    (void)state;
+    static rb_log_record_t r[RB_LOG_BATCH];
+    begin();
+    for (int i = 0; i < 5; i++)
+        batch(r, i % 2 == 0 ? 1 : RB_LOG_BATCH);
+    const size_t small = RB_LOG_BATCH_HEAD + RB_LOG_RECORD;
+    const size_t large = RB_LOG_BATCH_HEAD + RB_LOG_BATCH * RB_LOG_RECORD;
+    memset(text.data + text.head_size + small, 0xff, 5000);
+    text.data[text.head_size + 2 * small + large + 4] ^= 1; /* a count */
+    RB_AUTO(rb_log_destroy) rb_log_t *log = log_of(text.size);
+    assert_int_equal(log->writes, 3);
+    assert_int_equal(log->rest.lost_bytes, 2 * large);
+    assert_int_equal(log->rest.lost_at_bytes, text.head_size + small);
+    assert_int_equal(log->rest.torn_bytes, 0);
 }
 
 /* Whole, and where it stands it says nothing: a batch of another place, or of another run. */
@@ -186,7 +241,7 @@ static void a_batch_belongs_to_its_place(void **state)
     batch(r, 2); /* of a drive that the head does not have */
     log = log_of(text.size);
     assert_int_equal(log->writes, 0);
-    assert_int_equal(log->torn_bytes, text.size - text.head_size);
+    assert_int_equal(log->rest.torn_bytes, text.size - text.head_size);
     rb_log_destroy(&log);
 }
 
@@ -238,7 +293,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_newest_of_each_block_is_kept),
         cmocka_unit_test(a_torn_tail_is_left_out),
-        cmocka_unit_test(a_flipped_bit_costs_its_batch_and_what_follows),
+        cmocka_unit_test(a_flipped_bit_costs_its_batch_alone),
+        cmocka_unit_test(bytes_that_come_or_go_cost_their_batch),
+        cmocka_unit_test(each_damage_is_counted),
         cmocka_unit_test(a_batch_belongs_to_its_place),
         cmocka_unit_test(memory_follows_the_blocks),
         cmocka_unit_test(what_is_no_file_is_refused),

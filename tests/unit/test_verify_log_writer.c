@@ -96,7 +96,7 @@ static void all_writes_are_in_the_file(void **state)
     RB_AUTO(rb_log_destroy) rb_log_t *log = rb_log_read(path, &err);
     assert_non_null(log);
     assert_int_equal(log->writes, 4 * EACH);
-    assert_int_equal(log->torn_bytes, 0);
+    assert_int_equal(log->rest.torn_bytes, 0);
     for (size_t d = 0; d < 2; d++) {
         assert_int_equal(log->of_drive[d].n, EACH);
         for (size_t i = 0; i < EACH; i++)
