@@ -6,6 +6,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "agent/loop_device.h"
+
 static void close_dir(DIR **d)
 {
     if (*d != NULL)
@@ -32,6 +34,17 @@ uint64_t rb_sysfs_number(const char *dir, const char *file)
 {
     char text[32];
     return rb_sysfs_read(dir, file, text, sizeof(text)) > 0 ? strtoull(text, NULL, 10) : 0;
+}
+
+bool rb_sysfs_rdev(const char *dir, dev_t *ret_rdev)
+{
+    char text[32];
+    unsigned maj, min;
+    if (rb_sysfs_read(dir, "dev", text, sizeof(text)) == 0 ||
+        sscanf(text, "%u:%u", &maj, &min) != 2)
+        return false;
+    *ret_rdev = makedev(maj, min);
+    return true;
 }
 
 bool rb_sysfs_has(const char *dir, const char *file)
@@ -80,17 +93,14 @@ void rb_block_graph_use(rb_block_graph_t *graph, const rb_block_node_t *node, rb
 static const rb_block_node_t *add(rb_block_graph_t *g, const char *path, rb_relation_t relation)
 {
     RB_AUTO(rb_free_str) char *dir = realpath(path, NULL);
-    char text[32];
-    unsigned maj, min;
-    if (dir == NULL || g->nnodes == RB_MAX_BLOCK_NODES ||
-        rb_sysfs_read(dir, "dev", text, sizeof(text)) == 0 ||
-        sscanf(text, "%u:%u", &maj, &min) != 2)
+    dev_t rdev;
+    if (dir == NULL || g->nnodes == RB_MAX_BLOCK_NODES || !rb_sysfs_rdev(dir, &rdev))
         return NULL;
     for (size_t i = 0; i < g->nnodes; i++)
         if (strcmp(g->nodes[i].dir, dir) == 0)
             return NULL;
     rb_block_node_t *node = RB_PUSH(g->nodes, g->nnodes);
-    node->rdev = makedev(maj, min);
+    node->rdev = rdev;
     node->name = rb_block_name(dir);
     node->relation = relation;
     node->dir = RB_MOVE(dir);
@@ -131,18 +141,17 @@ static void add_holders(rb_block_graph_t *g, const rb_block_node_t *of)
     }
 }
 
-/* What is under a loop device; false: no loop device, or not to be found any more. */
-static bool stat_backing(const char *dir, struct stat *ret)
+/* Of a loop device that cannot be asked, the path in sysfs is the best witness there is; if that
+ * leads nowhere, the device may be over any drive. */
+static bool may_be_over(const char *dir, dev_t rdev)
 {
-    char file[PATH_MAX];
-    return rb_sysfs_read(dir, "loop/backing_file", file, sizeof(file)) > 0 && stat(file, ret) == 0;
-}
-
-/* The block device under a loop device; 0: none. */
-static dev_t backing_of(const char *dir)
-{
+    rb_under_t under = rb_loop_under(dir);
+    char path[PATH_MAX];
     struct stat st;
-    return stat_backing(dir, &st) && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
+    if (under.kind != RB_UNDER_UNKNOWN)
+        return under.kind == RB_UNDER_DEVICE && under.rdev == rdev;
+    return rb_sysfs_read(dir, "loop/backing_file", path, sizeof(path)) == 0 ||
+           stat(path, &st) != 0 || (S_ISBLK(st.st_mode) && st.st_rdev == rdev);
 }
 
 static void add_loops(rb_block_graph_t *g, const rb_block_node_t *of)
@@ -153,7 +162,7 @@ static void add_loops(rb_block_graph_t *g, const rb_block_node_t *of)
         if (strncmp(e->d_name, "loop", 4) != 0)
             continue;
         RB_AUTO(rb_free_str) char *dir = rb_asprintf("/sys/block/%s", e->d_name);
-        const rb_block_node_t *loop = backing_of(dir) == of->rdev ? add(g, dir, relation) : NULL;
+        const rb_block_node_t *loop = may_be_over(dir, of->rdev) ? add(g, dir, relation) : NULL;
         if (loop != NULL)
             rb_block_graph_use(g, of, RB_USE_LOOP, loop->name);
     }
@@ -162,16 +171,18 @@ static void add_loops(rb_block_graph_t *g, const rb_block_node_t *of)
 /* Other loop devices over the file under this one. */
 static void add_twins(rb_block_graph_t *g, const rb_block_node_t *of)
 {
-    struct stat file, other;
     RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(of->dir);
-    if (!stat_backing(disk, &file) || !S_ISREG(file.st_mode))
+    rb_under_t own = rb_loop_under(disk);
+    if (own.kind == RB_UNDER_NOTHING || own.kind == RB_UNDER_DEVICE)
         return;
-    const char *own = strrchr(disk, '/') + 1;
+    const char *name = strrchr(disk, '/') + 1;
     RB_AUTO(close_dir) DIR *d = opendir("/sys/block");
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        if (strncmp(e->d_name, "loop", 4) != 0 || strcmp(e->d_name, name) == 0)
+            continue;
         RB_AUTO(rb_free_str) char *dir = rb_asprintf("/sys/block/%s", e->d_name);
-        if (strncmp(e->d_name, "loop", 4) == 0 && strcmp(e->d_name, own) != 0 &&
-            stat_backing(dir, &other) && other.st_dev == file.st_dev && other.st_ino == file.st_ino)
+        rb_under_t other = rb_loop_under(dir);
+        if (rb_loop_same_file(&own, &other))
             add(g, dir, RB_RELATION_TWIN);
     }
 }
@@ -179,8 +190,8 @@ static void add_twins(rb_block_graph_t *g, const rb_block_node_t *of)
 static void add_below(rb_block_graph_t *g, const rb_block_node_t *of)
 {
     RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(of->dir);
-    dev_t backing = backing_of(of->dir);
-    RB_AUTO(rb_free_str) char *under = backing == 0 ? NULL : rb_sysfs_dir(backing);
+    rb_under_t own = rb_loop_under(of->dir);
+    RB_AUTO(rb_free_str) char *under = own.kind == RB_UNDER_DEVICE ? rb_sysfs_dir(own.rdev) : NULL;
     if (strcmp(disk, of->dir) != 0)
         add(g, disk, RB_RELATION_PARENT);
     if (under != NULL)

@@ -1,9 +1,10 @@
-/* block_graph.h - which block devices share blocks with a given one, by sysfs.
+/* block_graph.h - which block devices share blocks with a given one.
  *
  * Partitions, the disk of a partition, what is built on it (md, dm, bcache, ...), loop devices over
  * it, the device under a loop device and other loop devices over the same file, each followed
- * further. Other partitions of the same disk share nothing. Also the few readers of sysfs that
- * agent/drives needs. Any thread; no state; well under a millisecond a drive.
+ * further, by sysfs and agent/loop_device. Other partitions of the same disk share nothing. Also
+ * the few readers of sysfs that agent/drives needs. Any thread; no state; well under a millisecond
+ * a drive.
  */
 #pragma once
 
@@ -40,6 +41,7 @@ enum { RB_MAX_BLOCK_NODES = 4096 };
 size_t rb_sysfs_read(const char *dir, const char *file, char *buf, size_t size);
 uint64_t rb_sysfs_number(const char *dir, const char *file); /* 0 if not there */
 bool rb_sysfs_has(const char *dir, const char *file);
+bool rb_sysfs_rdev(const char *dir, dev_t *ret_rdev); /* false: dir is no block device's */
 char *rb_block_name(const char *dir); /* "/dev/sdb1" of its sysfs directory; owned by the caller */
 char *rb_sysfs_dir(dev_t rdev); /* of a block device, owned by the caller; NULL if not there */
 char *

@@ -12,6 +12,7 @@
 
 #include "agent/block_graph.h"
 #include "agent/drive_facts.h"
+#include "agent/loop_device.h"
 #include "agent/mounts.h"
 
 static void close_fd(int *fd)
@@ -95,16 +96,15 @@ char *rb_drive_block_path(const char *path)
 bool rb_drive_is(int fd, dev_t rdev)
 {
     struct stat st;
-    char dir[64], text[32];
-    unsigned maj, min;
+    char dir[64];
+    dev_t its;
     if (fstat(fd, &st) != 0 || S_ISBLK(st.st_mode))
         return S_ISBLK(st.st_mode) && st.st_rdev == rdev;
     RB_AUTO(rb_free_str) char *name = S_ISCHR(st.st_mode) ? character_name(st.st_rdev) : NULL;
     if (name == NULL)
         return false;
     snprintf(dir, sizeof(dir), "/sys/class/block/nvme%.40s", name + 2);
-    return rb_sysfs_read(dir, "dev", text, sizeof(text)) > 0 &&
-           sscanf(text, "%u:%u", &maj, &min) == 2 && makedev(maj, min) == rdev;
+    return rb_sysfs_rdev(dir, &its) && its == rdev;
 }
 
 static int find_device(const char *path, dev_t *ret_rdev, rb_err_t *err)
@@ -142,7 +142,6 @@ static int ask_sizes(rb_drive_t *drive, const char *block, rb_err_t *err)
 
 char *rb_drive_id(const rb_drive_t *drive)
 {
-    char file[4096];
     if (drive->serial[0] != '\0')
         return rb_strdup(drive->serial);
     RB_AUTO(rb_free_str) char *dir = rb_sysfs_dir(drive->rdev);
@@ -150,9 +149,8 @@ char *rb_drive_id(const rb_drive_t *drive)
     const char *name = disk != NULL ? strrchr(disk, '/') + 1 : "";
     if (strncmp(name, "zram", 4) == 0)
         return rb_asprintf("zram:%s", name + 4);
-    if (disk != NULL && rb_sysfs_read(disk, "loop/backing_file", file, sizeof(file)) > 0)
-        return rb_asprintf("loop:%s", file);
-    return rb_strdup("");
+    RB_AUTO(rb_free_str) char *file = disk != NULL ? rb_loop_path(disk) : NULL;
+    return file != NULL ? rb_asprintf("loop:%s", file) : rb_strdup("");
 }
 
 static void ask_identity(rb_drive_t *drive, const char *dir)

@@ -193,6 +193,28 @@ test_twin()
     refuses "$disk" "$disk" "$twin, a loop device over the same file, is mounted at $TMP/mnt"
     umount "$TMP/mnt"
     detach "$twin"
+    test_unlinked_twin
+}
+
+# ... also when the file has no name any more, and the file system does not begin where the disk does.
+test_unlinked_twin()
+{
+    local file before
+    fresh
+    file=$(loop_file "$disk")
+    twin=$(losetup --find --show --offset 16M "$file")
+    mkfs.ext4 -q "$twin"
+    mount -o ro "$twin" "$TMP/mnt"
+    rm "$file"
+    plan "$disk" randwrite
+    before=$(sha256sum <"$twin")
+    expect_exit 2 run_guarded --yes --allow-device "$disk"
+    expect_match "$twin, a loop device over the same file, is mounted at $TMP/mnt" "$OUTPUT"
+    check "not one byte has changed" [ "$(sha256sum <"$twin")" = "$before" ]
+    umount "$TMP/mnt"
+    detach "$twin"
+    detach "$disk"
+    umount_quiet "$(dirname "$file")"
 }
 
 # The path leads to another drive once the run has begun.
