@@ -9,7 +9,7 @@
 
 #include <sys/types.h>
 
-#include "common/err.h"
+#include "agent/pin.h"
 #include "proto/sample.h"
 
 typedef struct rb_engine rb_engine_t;
@@ -28,6 +28,12 @@ typedef struct {
     ino_t pinned_ino;
 } rb_subject_t;
 
+/* The directory of a log of acknowledged writes (verify_log), as it was judged. */
+typedef struct {
+    const char *path; /* of the log */
+    rb_pin_t pin;
+} rb_log_place_t;
+
 typedef struct {
     const Rackbench__Plan *plan; /* resolved; outlives the engine */
     uint32_t phase;              /* number of the step: rows carry it */
@@ -37,6 +43,8 @@ typedef struct {
     const char *host;             /* name as spelled in the host list; selects nothing, seeds all */
     const rb_subject_t *subjects; /* [nsubjects] of the targets that this phase uses; copied */
     size_t nsubjects;
+    const rb_log_place_t *logs; /* [nlogs] of the jobs here; one that is missing is not pinned */
+    size_t nlogs;
     const bool *jobs_here; /* [n_jobs of the phase]: does this host take part in the job; copied */
     /* [n_jobs]: workers of the cluster that share a job's rate, and the number of this host's
      * first. NULL: this host is all. */

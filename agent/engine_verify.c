@@ -26,6 +26,14 @@ void rb_engine_verify_clear(rb_engine_t *e)
     free(e->logs);
 }
 
+static rb_pin_t pin_of(const rb_engine_opts_t *opts, const char *log)
+{
+    for (size_t i = 0; i < opts->nlogs; i++)
+        if (strcmp(opts->logs[i].path, log) == 0)
+            return opts->logs[i].pin;
+    return (rb_pin_t){0};
+}
+
 void rb_engine_verify_share(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts)
 {
     const Rackbench__Job *job = e->phase->jobs[j];
@@ -43,7 +51,8 @@ void rb_engine_verify_share(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *
                            .phase = e->phase_index,
                            .job_index = j,
                            .ndrives = n,
-                           .drives = drives};
+                           .drives = drives,
+                           .pin = pin_of(opts, job->verify_log)};
     if (n > 0)
         e->logs[j] = rb_job_log_new(&o);
     free(drives);

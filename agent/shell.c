@@ -104,6 +104,7 @@ static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare,
                              .subjects = subjects,
                              .nsubjects = n,
                              .jobs_here = here};
+    opts.logs = rb_targets_logs(sh->targets, &opts.nlogs);
     if (prepare->n_cluster_workers == p->n_jobs && prepare->n_first_worker == p->n_jobs) {
         opts.cluster_workers = prepare->cluster_workers;
         opts.first_worker = prepare->first_worker;

@@ -111,6 +111,12 @@ static int nearest_directory(const char *path, char *ret_directory, struct stat 
     return 0;
 }
 
+bool rb_file_is_missing(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) != 0 && errno == ENOENT;
+}
+
 int rb_file_look(rb_subject_t *subject, rb_err_t *err)
 {
     struct stat st;
@@ -129,26 +135,47 @@ int rb_file_look(rb_subject_t *subject, rb_err_t *err)
     return 0;
 }
 
-/* One descriptor answers both questions, so that nothing can change between them. */
-int rb_file_pin(rb_subject_t *subject, const rb_allowances_t *allowances, rb_err_t *err)
+/* One descriptor answers all questions, so that nothing can change between them. */
+static int open_allowed(const char *directory, const rb_allowances_t *allowances, rb_err_t *err)
 {
-    char directory[PATH_MAX], link[64], resolved[PATH_MAX];
-    struct stat st;
-    snprintf(directory, sizeof(directory), "%s", subject->path);
-    *strrchr(directory, '/') = '\0';
-    int fd = open(directory[0] == '\0' ? "/" : directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char link[64], resolved[PATH_MAX];
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return rb_err_errno(err, errno, "directory %s", directory);
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t n = readlink(link, resolved, sizeof(resolved) - 1);
     resolved[RB_MAX(n, 0)] = '\0';
-    bool good = n > 0 && fstat(fd, &st) == 0 && is_allowed(resolved, allowances);
+    if (n > 0 && is_allowed(resolved, allowances))
+        return fd;
     close(fd);
-    if (!good)
-        return rb_err_set(err, RB_ERR_INPUT, "%s is now at %s, which the agent does not allow",
-                          directory, resolved);
-    subject->pinned_dev = st.st_dev;
-    subject->pinned_ino = st.st_ino;
+    return rb_err_set(err, RB_ERR_INPUT, "%s is now at %s, which the agent does not allow",
+                      directory, resolved);
+}
+
+int rb_file_pin_directory(const char *directory, const rb_allowances_t *allowances,
+                          rb_pin_t *ret_pin, rb_err_t *err)
+{
+    struct stat st;
+    int fd = open_allowed(directory, allowances, err);
+    if (fd < 0)
+        return -1;
+    int rc = fstat(fd, &st) == 0 ? 0 : rb_err_errno(err, errno, "directory %s", directory);
+    close(fd);
+    if (rc == 0)
+        *ret_pin = (rb_pin_t){st.st_dev, st.st_ino};
+    return rc;
+}
+
+int rb_file_pin(rb_subject_t *subject, const rb_allowances_t *allowances, rb_err_t *err)
+{
+    const char *slash = strrchr(subject->path, '/');
+    RB_AUTO(rb_free_str)
+    char *directory = rb_strndup(subject->path, (size_t)RB_MAX(slash - subject->path, 1));
+    rb_pin_t pin;
+    if (rb_file_pin_directory(directory, allowances, &pin, err) != 0)
+        return -1;
+    subject->pinned_dev = pin.dev;
+    subject->pinned_ino = pin.ino;
     return 0;
 }
 
@@ -309,12 +336,18 @@ static bool is_ours(const rb_file_place_t *place, const char *name)
     return name[0] == '\0' || strcmp(name, ".part") == 0;
 }
 
-int rb_file_clean(const rb_file_place_t *place, rb_cleaned_t *cleaned, rb_err_t *err)
+int rb_file_clean(const rb_file_place_t *place, const rb_allowances_t *allowances,
+                  rb_cleaned_t *cleaned, rb_err_t *err)
 {
     uint32_t before = cleaned->files;
-    RB_AUTO(close_dir) DIR *d = opendir(place->directory);
+    if (rb_file_is_missing(place->directory))
+        return 0;
+    int fd = open_allowed(place->directory, allowances, err);
+    RB_AUTO(close_dir) DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    if (fd >= 0 && d == NULL)
+        close(fd);
     if (d == NULL)
-        return errno == ENOENT ? 0 : rb_err_errno(err, errno, "directory %s", place->directory);
+        return fd < 0 ? -1 : rb_err_errno(err, errno, "directory %s", place->directory);
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
         struct stat st;
         if (!is_ours(place, e->d_name) ||

@@ -38,6 +38,11 @@ int rb_file_look(rb_subject_t *subject, rb_err_t *err);
  * this very directory or not at all. RB_ERR_INPUT: not there, not allowed. */
 int rb_file_pin(rb_subject_t *subject, const rb_allowances_t *allowances, rb_err_t *err);
 
+/* The same of a directory that another file will lie in. */
+int rb_file_pin_directory(const char *directory, const rb_allowances_t *allowances,
+                          rb_pin_t *ret_pin, rb_err_t *err);
+bool rb_file_is_missing(const char *path);
+
 /* Is there room for all files that need layout, each filesystem's together? What a half laid out
  * file holds counts as free; reserve_bytes as in rb_allowances_t. RB_ERR_IO. */
 int rb_file_room(const rb_subject_t *subjects, size_t nsubjects, const Rackbench__Plan *plan,
@@ -47,5 +52,6 @@ int rb_file_room(const rb_subject_t *subjects, size_t nsubjects, const Rackbench
 int rb_file_make_directory(const char *directory, rb_err_t *err);
 
 /* Removes files at the place, adding to *cleaned; then the scratch directory if that left it empty.
- */
-int rb_file_clean(const rb_file_place_t *place, rb_cleaned_t *cleaned, rb_err_t *err);
+ * Judges once more the very directory that it works in. RB_ERR_INPUT: it is not allowed. */
+int rb_file_clean(const rb_file_place_t *place, const rb_allowances_t *allowances,
+                  rb_cleaned_t *cleaned, rb_err_t *err);

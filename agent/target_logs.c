@@ -103,17 +103,32 @@ static bool is_in(const char *path, const char *directory)
     return strncmp(path, directory, n) == 0 && strrchr(path, '/') == path + n;
 }
 
-int rb_target_logs_phase(const Rackbench__Phase *phase, const rb_allowances_t *allowances,
-                         rb_err_t *err)
+static int prepare(const Rackbench__Job *job, const rb_allowances_t *allowances,
+                   rb_log_place_t *ret_place, rb_err_t *err)
 {
+    char directory[PATH_MAX];
+    if (!job->verify_only && is_in(job->verify_log, allowances->scratch) &&
+        rb_file_make_directory(allowances->scratch, err) != 0)
+        return -1;
+    ret_place->path = job->verify_log;
+    if (directory_of(job->verify_log, directory, err) == 0 &&
+        rb_file_pin_directory(directory, allowances, &ret_place->pin, err) == 0)
+        return 0;
+    return rb_err_wrap(err, "job '%s': verify_log", job->name == NULL ? "" : job->name);
+}
+
+int rb_target_logs_phase(const Rackbench__Phase *phase, const rb_allowances_t *allowances,
+                         rb_log_places_t *ret_places, rb_err_t *err)
+{
+    ret_places->n = 0;
     for (size_t k = 0; k < phase->n_jobs; k++) {
         const Rackbench__Job *job = phase->jobs[k];
-        if (check_job(job, allowances, err) != 0)
+        rb_log_place_t place;
+        if (job->verify_log == NULL)
+            continue;
+        if (check_job(job, allowances, err) != 0 || prepare(job, allowances, &place, err) != 0)
             return -1;
-        if (job->verify_log != NULL && !job->verify_only &&
-            is_in(job->verify_log, allowances->scratch) &&
-            rb_file_make_directory(allowances->scratch, err) != 0)
-            return -1;
+        *RB_PUSH(ret_places->items, ret_places->n) = place;
     }
     return 0;
 }

@@ -18,6 +18,7 @@ struct rb_targets {
     rb_subject_t *subjects; /* [nsubjects] of all phases, by target, then drive */
     size_t nanswer;
     rb_subject_t *answer; /* [nanswer] of the phase last asked for */
+    rb_log_places_t logs; /* of the phase last asked for */
     Rackbench__Loaded *loaded;
 };
 
@@ -265,6 +266,7 @@ void rb_targets_destroy(rb_targets_t **targets)
     rackbench__loaded__free_unpacked(t->loaded, NULL);
     free(t->subjects);
     free(t->answer);
+    free(t->logs.items);
     free(t);
 }
 
@@ -304,7 +306,7 @@ int rb_targets_phase(rb_targets_t *targets, const Rackbench__Phase *phase,
                      const rb_subject_t **ret_subjects, size_t *ret_n, rb_err_t *err)
 {
     const Rackbench__Plan *plan = targets->plan;
-    if (rb_target_logs_phase(phase, targets->allowances, err) != 0)
+    if (rb_target_logs_phase(phase, targets->allowances, &targets->logs, err) != 0)
         return -1;
     free(targets->answer);
     targets->answer = NULL;
@@ -326,10 +328,10 @@ int rb_targets_phase(rb_targets_t *targets, const Rackbench__Phase *phase,
     return 0;
 }
 
-static bool is_missing(const char *directory)
+const rb_log_place_t *rb_targets_logs(const rb_targets_t *targets, size_t *ret_n)
 {
-    struct stat st;
-    return directory != NULL && stat(directory, &st) != 0 && errno == ENOENT;
+    *ret_n = targets->logs.n;
+    return targets->logs.items;
 }
 
 int rb_targets_clean(const Rackbench__Plan *plan, const char *host,
@@ -339,10 +341,11 @@ int rb_targets_clean(const Rackbench__Plan *plan, const char *host,
     for (size_t i = 0; i < plan->n_targets; i++) {
         const Rackbench__Target *target = plan->targets[i];
         rb_file_place_t place;
-        if (target->n_devices > 0 || is_missing(target->directory))
+        if (target->n_devices > 0 ||
+            (target->directory != NULL && rb_file_is_missing(target->directory)))
             continue;
         if (rb_file_place(target, host, allowances, &place, err) != 0 ||
-            rb_file_clean(&place, ret, err) != 0)
+            rb_file_clean(&place, allowances, ret, err) != 0)
             return rb_err_wrap(err, "target '%s'", target->name);
     }
     return 0;

@@ -42,6 +42,10 @@ const Rackbench__Loaded *rb_targets_loaded(const rb_targets_t *targets);
 int rb_targets_phase(rb_targets_t *targets, const Rackbench__Phase *phase,
                      const rb_subject_t **ret_subjects, size_t *ret_n, rb_err_t *err);
 
+/* Of the phase last asked for: the logs of its jobs, each with the directory that was judged.
+ * Borrowed until the next call of rb_targets_phase; the paths are the phase's. */
+const rb_log_place_t *rb_targets_logs(const rb_targets_t *targets, size_t *ret_n);
+
 typedef struct {
     uint32_t files;
     uint64_t bytes; /* their sizes together */

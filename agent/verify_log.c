@@ -190,9 +190,16 @@ static void close_file(FILE **f)
         fclose(*f);
 }
 
-static int open_log(const char *path, rb_err_t *err)
+static int open_log(const char *path, const rb_pin_t *pin, rb_err_t *err)
 {
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const char *name;
+    int directory = rb_pin_open(pin, path, &name, err);
+    if (directory < 0)
+        return rb_err_wrap(err, "verify_log");
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int why = errno;
+    close(directory);
+    errno = why;
     if (fd < 0 && errno == ENOENT)
         return rb_err_set(err, RB_ERR_INPUT,
                           "verify_log: %s does not exist on this host: name the log that a job "
@@ -225,9 +232,9 @@ rb_log_t *rb_log_read_fd(int fd, const char *path, rb_err_t *err)
     return RB_MOVE(log);
 }
 
-rb_log_t *rb_log_read(const char *path, rb_err_t *err)
+rb_log_t *rb_log_read(const char *path, const rb_pin_t *pin, rb_err_t *err)
 {
-    int fd = open_log(path, err);
+    int fd = open_log(path, pin, err);
     return fd < 0 ? NULL : rb_log_read_fd(fd, path, err);
 }
 

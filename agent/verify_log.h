@@ -28,6 +28,7 @@
  */
 #pragma once
 
+#include "agent/pin.h"
 #include "agent/verify_log_scan.h"
 
 enum {
@@ -62,9 +63,9 @@ typedef struct {
     rb_log_rest_t rest;
 } rb_log_t;
 
-/* RB_ERR_INPUT: no such file, not a log, a link, or too many blocks for the
- * places or the memory that is free. */
-rb_log_t *rb_log_read(const char *path, rb_err_t *err);
+/* Of the pinned directory. RB_ERR_INPUT: no such file, not a log, a link, or too many blocks for
+ * the places or the memory that is free; RB_ERR_UNSAFE (agent/pin). */
+rb_log_t *rb_log_read(const char *path, const rb_pin_t *pin, rb_err_t *err);
 /* The same of an open file, which is read from its start and closed; path names it. */
 rb_log_t *rb_log_read_fd(int fd, const char *path, rb_err_t *err);
 void rb_log_destroy(rb_log_t **log);

@@ -19,14 +19,15 @@ static void make_writer(rb_job_log_t *l, const rb_job_log_opts_t *o)
     snprintf(head.run_id, sizeof(head.run_id), "%s", o->run_id);
     for (size_t i = 0; i < o->ndrives; i++)
         head.drives[i] = rb_strdup(o->drives[i]);
-    l->writer =
-        rb_log_writer_new(job->verify_log, &head, job->has_numjobs ? job->numjobs : 1, o->crew);
+    l->writer = rb_log_writer_new(job->verify_log, &o->pin, &head,
+                                  job->has_numjobs ? job->numjobs : 1, o->crew);
 }
 
 rb_job_log_t *rb_job_log_new(const rb_job_log_opts_t *opts)
 {
     rb_job_log_t *l = rb_calloc(1, sizeof(*l));
     l->job = opts->job;
+    l->pin = opts->pin;
     pthread_mutex_init(&l->mutex, NULL);
     if (!opts->job->verify_only)
         make_writer(l, opts);
@@ -48,7 +49,7 @@ void rb_job_log_destroy(rb_job_log_t **log)
 /* What it has lost nobody looks for: that is an error of the reading. */
 static void read_it(rb_job_log_t *l)
 {
-    l->log = rb_log_read(l->job->verify_log, &l->fault);
+    l->log = rb_log_read(l->job->verify_log, &l->pin, &l->fault);
     if (l->log == NULL || l->log->rest.lost_bytes == 0 ||
         (rb_worker_errors_tolerated(l->job) & 1u << RB_OP_READ) != 0)
         return;

@@ -2,8 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
-#include <limits.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -17,6 +15,9 @@ struct rb_log_writer {
     rb_crew_t *crew;
     uint32_t nrings, workers;
     rb_log_ring_t **rings; /* [nrings] */
+    rb_pin_t pin;
+    int directory_fd; /* -1 before open, as fd */
+    const char *name; /* in it; part of path */
     int fd;
     bool made, started;
     pthread_t thread;
@@ -41,18 +42,19 @@ void rb_log_ring_flush(rb_log_ring_t *r)
         pause_ms(1);
 }
 
-rb_log_writer_t *rb_log_writer_new(const char *path, rb_log_head_t *head, uint32_t workers,
-                                   rb_crew_t *crew)
+rb_log_writer_t *rb_log_writer_new(const char *path, const rb_pin_t *pin, rb_log_head_t *head,
+                                   uint32_t workers, rb_crew_t *crew)
 {
     rb_log_writer_t *w = rb_calloc(1, sizeof(*w));
     w->path = rb_strdup(path);
+    w->pin = *pin;
     w->head = *head;
     *head = (rb_log_head_t){0};
     w->crew = crew;
     w->workers = workers;
     w->nrings = (uint32_t)w->head.ndrives * workers;
     w->rings = rb_calloc(w->nrings, sizeof(*w->rings));
-    w->fd = -1;
+    w->fd = w->directory_fd = -1;
     return w;
 }
 
@@ -89,14 +91,9 @@ static int sync_file(const rb_log_writer_t *w, rb_err_t *err)
 /* A power cut must not take the name away. */
 static int sync_directory(const rb_log_writer_t *w, rb_err_t *err)
 {
-    RB_AUTO(rb_free_str) char *copy = rb_strdup(w->path);
-    const char *directory = dirname(copy);
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int rc =
-        fd < 0 || fsync(fd) < 0 ? rb_err_errno(err, errno, "verify_log: fsync %s", directory) : 0;
-    if (fd >= 0)
-        close(fd);
-    return rc;
+    return fsync(w->directory_fd) == 0
+               ? 0
+               : rb_err_errno(err, errno, "verify_log: fsync the directory of %s", w->path);
 }
 
 static void free_bytes(uint8_t **data)
@@ -110,7 +107,11 @@ static int make_file(rb_log_writer_t *w, rb_err_t *err)
     size_t size;
     if (rb_log_head_pack(&w->head, &head, &size, err) < 0)
         return -1;
-    w->fd = open(w->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+    w->directory_fd = rb_pin_open(&w->pin, w->path, &w->name, err);
+    if (w->directory_fd < 0)
+        return rb_err_wrap(err, "verify_log");
+    w->fd = openat(w->directory_fd, w->name,
+                   O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (w->fd < 0 && errno == EEXIST)
         return rb_err_set(err, RB_ERR_INPUT,
                           "verify_log: %s is there already, and may be the only witness of what it "
@@ -237,7 +238,9 @@ void rb_log_writer_destroy(rb_log_writer_t **writer)
     if (w->fd >= 0)
         close(w->fd);
     if (w->made && w->writes == 0)
-        unlink(w->path);
+        unlinkat(w->directory_fd, w->name, 0);
+    if (w->directory_fd >= 0)
+        close(w->directory_fd);
     for (uint32_t i = 0; i < w->nrings; i++)
         rb_buffer_free(w->rings[i], sizeof(*w->rings[i]));
     free(w->rings);

@@ -53,12 +53,13 @@ typedef struct rb_log_writer rb_log_writer_t;
 
 /* Of drives [head.ndrives], workers on each side by side: ring i is of drive i / workers. Takes the
  * head's contents; allocates no ring and creates no file yet. crew outlives it. */
-rb_log_writer_t *rb_log_writer_new(const char *path, rb_log_head_t *head, uint32_t workers,
-                                   rb_crew_t *crew);
+rb_log_writer_t *rb_log_writer_new(const char *path, const rb_pin_t *pin, rb_log_head_t *head,
+                                   uint32_t workers, rb_crew_t *crew);
 /* Ends the thread. Removes the file if no write was logged. */
 void rb_log_writer_destroy(rb_log_writer_t **writer);
 
-/* Makes the file, durably, and starts the thread. RB_ERR_INPUT: it exists already; RB_ERR_IO. */
+/* Makes the file in the pinned directory, durably, and starts the thread. RB_ERR_INPUT: it exists
+ * already; RB_ERR_UNSAFE (agent/pin); RB_ERR_IO. */
 int rb_log_writer_open(rb_log_writer_t *writer, rb_err_t *err);
 rb_log_ring_t *rb_log_writer_ring(rb_log_writer_t *writer, uint32_t i); /* after open */
 /* Ends the thread, after the workers. RB_ERR_IO: the log could not be written; the workers were

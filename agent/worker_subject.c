@@ -8,6 +8,7 @@
 
 #include "agent/buffer.h"
 #include "agent/drives.h"
+#include "agent/pin.h"
 
 void rb_worker_subject_init(rb_worker_subject_t *s, const rb_subject_t *at)
 {
@@ -53,23 +54,8 @@ static int check_device(const rb_worker_subject_t *s, int fd, rb_err_t *err)
 /* The directory that the guard judged, and the name in it. */
 static int open_directory(const rb_worker_subject_t *s, const char **ret_name, rb_err_t *err)
 {
-    char directory[sizeof(s->at.path)];
-    struct stat st;
-    snprintf(directory, sizeof(directory), "%s", s->at.path);
-    char *slash = strrchr(directory, '/');
-    *ret_name = s->at.path + (slash == NULL ? 0 : slash + 1 - directory);
-    directory[slash == NULL ? 0 : RB_MAX(slash - directory, 1)] = '\0';
-    int fd = open(slash == NULL ? "." : directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return rb_err_errno(err, errno, "open directory %s", directory);
-    if (s->at.pinned_ino == 0 ||
-        (fstat(fd, &st) == 0 && st.st_dev == s->at.pinned_dev && st.st_ino == s->at.pinned_ino))
-        return fd;
-    close(fd);
-    return rb_err_set(err, RB_ERR_UNSAFE,
-                      "open %s: %s is another directory now than when it was checked; nothing was "
-                      "written to it: run again",
-                      s->at.path, directory);
+    rb_pin_t pin = {s->at.pinned_dev, s->at.pinned_ino};
+    return rb_pin_open(&pin, s->at.path, ret_name, err);
 }
 
 static int claim(rb_worker_subject_t *s, rb_err_t *err)

@@ -49,7 +49,7 @@ static void reader(rig_t *r)
 static rb_log_t *read_log(void)
 {
     rb_err_t err = {0};
-    rb_log_t *log = rb_log_read(path, &err);
+    rb_log_t *log = rb_log_read(path, &(rb_pin_t){0}, &err);
     if (log == NULL)
         fail_msg("%s", err.text);
     return log;
@@ -170,6 +170,35 @@ static void a_write_that_is_gone_is_named(void **state)
     assert_int_equal(t.errors, 2);
 }
 
+/* The directory that the engine is told was judged, and no other. */
+static void a_log_in_another_directory_is_not_made(void **state)
+{
+    (void)state;
+    rig_t w;
+    struct stat st;
+    rb_err_t err = {0};
+    writer(&w, RACKBENCH__RW__MODE__write, "elsewhere");
+    assert_int_equal(stat(dir, &st), 0);
+    rb_log_place_t logs[] = {{"/other", {st.st_dev, st.st_ino}},
+                             {path, {st.st_dev, st.st_ino + 1}}};
+    rb_engine_opts_t opts = {.plan = &w.plan,
+                             .run_id = w.run_id,
+                             .host = "h1",
+                             .subjects = &w.subject,
+                             .nsubjects = 1,
+                             .logs = logs,
+                             .nlogs = RB_LEN(logs),
+                             .jobs_here = w.here};
+    rb_engine_t *e = rb_engine_new(&opts, &err);
+    assert_non_null(e);
+    while (rb_engine_poll(e) == RB_ENGINE_PREPARING)
+        usleep(1000);
+    assert_int_equal(rb_engine_poll(e), RB_ENGINE_FAILED);
+    assert_int_equal(rb_engine_fault(e)->code, RB_ERR_UNSAFE);
+    assert_int_equal(access(path, F_OK), -1);
+    rb_engine_destroy(&e);
+}
+
 /* Blocks that a later phase wrote hold newer writes, whatever their sequences. */
 static void a_later_phase_is_newer(void **state)
 {
@@ -259,6 +288,7 @@ int main(void)
         cmocka_unit_test(each_write_is_logged_and_found),
         cmocka_unit_test(writes_in_flight_together_claim_no_more_than_is_sure),
         cmocka_unit_test(a_write_that_is_gone_is_named),
+        cmocka_unit_test(a_log_in_another_directory_is_not_made),
         cmocka_unit_test(a_later_phase_is_newer),
         cmocka_unit_test(what_cannot_be_is_refused),
     };

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "agent/targets.h"
+#include "agent/target_files.h"
 #include "tests/unit/targets_fixture.h"
 
 /* ---- files ---- */
@@ -318,6 +318,31 @@ static void clean_asks_for_permission(void **state)
     assert_true(exists(in(f, "data/rackbench.h.s.0")));
 }
 
+/* What is cleaned is what was judged, even if its path leads elsewhere by now. */
+static void clean_judges_what_it_opens(void **state)
+{
+    fixture_t *f = *state;
+    rb_file_place_t place;
+    rb_cleaned_t cleaned = {0};
+    make_dir(in(f, "data"));
+    make_dir(in(f, "other"));
+    rb_test_image(in(f, "data/rackbench.h.s.0"), 10);
+    rb_test_image(in(f, "other/rackbench.h.s.0"), 10);
+    const Rackbench__Target *target = add_files(f, "s", in(f, "data"), 4096);
+    f->allow_one = in(f, "data");
+    f->allow.allow_paths = &f->allow_one;
+    f->allow.nallow_paths = 1;
+    assert_int_equal(rb_file_place(target, "h", &f->allow, &place, &f->err), 0);
+    f->allow_one = in(f, "moved");
+    assert_int_equal(rename(in(f, "data"), in(f, "moved")), 0);
+    assert_int_equal(symlink(in(f, "other"), in(f, "data")), 0);
+    assert_int_equal(rb_file_clean(&place, &f->allow, &cleaned, &f->err), -1);
+    assert_int_equal(f->err.code, RB_ERR_INPUT);
+    assert_non_null(strstr(f->err.text, "/other, which the agent does not allow"));
+    assert_true(exists(in(f, "other/rackbench.h.s.0")));
+    assert_int_equal(cleaned.files, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +359,7 @@ int main(void)
         RB_HERE(job_must_fit),
         RB_HERE(clean),
         RB_HERE(clean_asks_for_permission),
+        RB_HERE(clean_judges_what_it_opens),
     };
     const char *why = rb_test_isolate();
     if (why != NULL) {

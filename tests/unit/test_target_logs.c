@@ -65,25 +65,38 @@ static void only_where_plans_may_lay_out_files(void **state)
     expect_refused(f, "is no path of a file");
 }
 
+static void expect_pinned(const rb_log_place_t *place, const char *directory)
+{
+    struct stat st;
+    assert_int_equal(stat(directory, &st), 0);
+    assert_true(place->pin.dev == st.st_dev && place->pin.ino == st.st_ino && st.st_ino != 0);
+}
+
 static void the_scratch_directory_is_made_for_it(void **state)
 {
     fixture_t *f = *state;
     rb_err_t err = {0};
+    rb_log_places_t places = {0};
     char path[256];
     snprintf(path, sizeof(path), "%s/log", f->scratch);
     plan(f, path, NULL);
     expect_allowed(f);
     assert_int_equal(access(f->scratch, F_OK), -1); /* Load touches nothing */
-    assert_int_equal(rb_target_logs_phase(f->plan.phases[1], &f->allow, &err), 0);
+    assert_int_equal(rb_target_logs_phase(f->plan.phases[1], &f->allow, &places, &err), 0);
     assert_int_equal(access(f->scratch, F_OK), -1);
-    assert_int_equal(rb_target_logs_phase(f->plan.phases[0], &f->allow, &err), 0);
+    assert_int_equal(rb_target_logs_phase(f->plan.phases[0], &f->allow, &places, &err), 0);
     assert_int_equal(access(f->scratch, F_OK), 0);
+    assert_int_equal(places.n, 1);
+    assert_string_equal(places.items[0].path, path);
+    expect_pinned(&places.items[0], f->scratch);
+    free(places.items);
 }
 
 static void a_log_is_written_once(void **state)
 {
     fixture_t *f = *state;
     rb_err_t err = {0};
+    rb_log_places_t places = {0};
     const char *path = in(f, "log"), *link = in(f, "link");
     f->allow.embedded = true;
     plan(f, path, path);
@@ -91,8 +104,12 @@ static void a_log_is_written_once(void **state)
     rb_test_image(path, 10);
     expect_refused(f, "job 'w': verify_log: ");
     expect_refused(f, "is there already, and may be the only witness");
-    assert_int_equal(rb_target_logs_phase(f->plan.phases[0], &f->allow, &err), -1);
-    assert_int_equal(rb_target_logs_phase(f->plan.phases[1], &f->allow, &err), 0);
+    assert_int_equal(rb_target_logs_phase(f->plan.phases[0], &f->allow, &places, &err), -1);
+    assert_int_equal(places.n, 0);
+    assert_int_equal(rb_target_logs_phase(f->plan.phases[1], &f->allow, &places, &err), 0);
+    assert_int_equal(places.n, 1);
+    expect_pinned(&places.items[0], f->dir);
+    free(places.items);
     plan(f, NULL, path);
     expect_allowed(f);
     RB_ASSERT(symlink(path, link) == 0);

@@ -73,7 +73,7 @@ static rb_log_t *log_of(size_t size)
 {
     rb_err_t err = {0};
     save(size);
-    rb_log_t *log = rb_log_read(path, &err);
+    rb_log_t *log = rb_log_read(path, &(rb_pin_t){0}, &err);
     if (log == NULL)
         fail_msg("%s", err.text);
     return log;
@@ -137,7 +137,7 @@ static void expect_no_log(size_t size, const char *why)
 {
     rb_err_t err = {0};
     save(size);
-    rb_log_t *log = rb_log_read(path, &err);
+    rb_log_t *log = rb_log_read(path, &(rb_pin_t){0}, &err);
     assert_null(log);
     assert_int_equal(err.code, RB_ERR_INPUT);
     if (strstr(err.text, why) == NULL)
@@ -279,12 +279,12 @@ static void what_is_no_file_is_refused(void **state)
     begin();
     save(text.size);
     RB_ASSERT(symlink(path, link) == 0);
-    assert_null(rb_log_read(link, &err));
+    assert_null(rb_log_read(link, &(rb_pin_t){0}, &err));
     assert_non_null(strstr(err.text, "is a link; name the file itself"));
-    assert_null(rb_log_read(dir, &err));
+    assert_null(rb_log_read(dir, &(rb_pin_t){0}, &err));
     assert_non_null(strstr(err.text, "it is no regular file"));
     unlink(path);
-    assert_null(rb_log_read(path, &err));
+    assert_null(rb_log_read(path, &(rb_pin_t){0}, &err));
     assert_non_null(strstr(err.text, "does not exist on this host"));
 }
 

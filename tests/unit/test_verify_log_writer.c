@@ -13,10 +13,12 @@
 
 static char dir[64], path[128];
 static rb_crew_t crew;
+static rb_pin_t pin;
 
 static int set_up(void **state)
 {
     (void)state;
+    pin = (rb_pin_t){0};
     strcpy(dir, "/tmp/rb-log-XXXXXX");
     RB_ASSERT(mkdtemp(dir) != NULL);
     snprintf(path, sizeof(path), "%s/log", dir);
@@ -39,7 +41,7 @@ static rb_log_writer_t *writer(void)
     head.drives = rb_calloc(2, sizeof(*head.drives));
     head.drives[0] = rb_strdup("/dev/a");
     head.drives[1] = rb_strdup("/dev/b");
-    return rb_log_writer_new(path, &head, 2, &crew);
+    return rb_log_writer_new(path, &pin, &head, 2, &crew);
 }
 
 static rb_log_writer_t *opened(void)
@@ -93,7 +95,7 @@ static void all_writes_are_in_the_file(void **state)
     assert_int_equal(writes, 4 * EACH);
     assert_true(batches >= writes / RB_LOG_BATCH && batches < writes / 100);
     rb_log_writer_destroy(&w);
-    RB_AUTO(rb_log_destroy) rb_log_t *log = rb_log_read(path, &err);
+    RB_AUTO(rb_log_destroy) rb_log_t *log = rb_log_read(path, &(rb_pin_t){0}, &err);
     assert_non_null(log);
     assert_int_equal(log->writes, 4 * EACH);
     assert_int_equal(log->rest.torn_bytes, 0);
@@ -114,7 +116,7 @@ static void a_flush_waits_for_the_file(void **state)
     for (uint64_t i = 1; i <= 20; i++) {
         rb_log_ring_push(r, (rb_log_write_t){i * 512, i});
         rb_log_ring_flush(r);
-        RB_AUTO(rb_log_destroy) rb_log_t *log = rb_log_read(path, &err);
+        RB_AUTO(rb_log_destroy) rb_log_t *log = rb_log_read(path, &(rb_pin_t){0}, &err);
         assert_non_null(log);
         assert_int_equal(log->writes, i);
         assert_int_equal(rb_log_of_drive(log, "/dev/b")->n, i);
@@ -174,6 +176,50 @@ static void a_full_disk_stops_the_workers(void **state)
     umount2(small, MNT_DETACH);
 }
 
+/* dir/judged, pinned, with the log's path in it; its path leads to dir/other once moved. */
+static void pin_judged(char *other, size_t size)
+{
+    char judged[96];
+    struct stat st;
+    snprintf(judged, sizeof(judged), "%s/judged", dir);
+    snprintf(other, size, "%s/other", dir);
+    snprintf(path, sizeof(path), "%s/log", judged);
+    RB_ASSERT(mkdir(judged, 0755) == 0 && mkdir(other, 0755) == 0 && stat(judged, &st) == 0);
+    pin = (rb_pin_t){st.st_dev, st.st_ino};
+}
+
+static void move_judged(const char *other)
+{
+    char judged[96], moved[96];
+    snprintf(judged, sizeof(judged), "%s/judged", dir);
+    snprintf(moved, sizeof(moved), "%s/moved", dir);
+    RB_ASSERT(rename(judged, moved) == 0 && symlink(other, judged) == 0);
+}
+
+static void a_log_is_in_the_directory_that_was_judged(void **state)
+{
+    (void)state;
+    rb_err_t err = {0};
+    char other[96];
+    pin_judged(other, sizeof(other));
+    rb_log_writer_t *w = opened();
+    assert_null(rb_log_read(path, &(rb_pin_t){pin.dev, pin.ino + 1}, &err));
+    assert_int_equal(err.code, RB_ERR_UNSAFE);
+    move_judged(other);
+    rb_test_image(path, 100);
+    rb_log_writer_destroy(&w); /* removes its own file, not the one that is at its path now */
+    assert_int_equal(access(path, F_OK), 0);
+    assert_null(rb_log_read(path, &pin, &err));
+    assert_int_equal(err.code, RB_ERR_UNSAFE);
+    unlink(path);
+    w = writer();
+    assert_int_equal(rb_log_writer_open(w, &err), -1);
+    assert_int_equal(err.code, RB_ERR_UNSAFE);
+    assert_non_null(strstr(err.text, "judged is another directory now than when it was checked"));
+    assert_int_equal(access(path, F_OK), -1);
+    rb_log_writer_destroy(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +227,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_flush_waits_for_the_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_there_is_left_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_log_without_writes_is_removed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_log_is_in_the_directory_that_was_judged, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_stops_the_workers, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
