@@ -174,6 +174,10 @@ int rb_file_pin(rb_subject_t *subject, const rb_allowances_t *allowances, rb_err
     rb_pin_t pin;
     if (rb_file_pin_directory(directory, allowances, &pin, err) != 0)
         return -1;
+    if (subject->pinned_ino != 0 &&
+        (pin.dev != subject->pinned_dev || pin.ino != subject->pinned_ino))
+        return rb_err_set(err, RB_ERR_UNSAFE,
+                          "%s: is another directory than when the plan was loaded", directory);
     subject->pinned_dev = pin.dev;
     subject->pinned_ino = pin.ino;
     return 0;

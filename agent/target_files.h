@@ -35,7 +35,8 @@ int rb_file_subject(const rb_file_place_t *place, const Rackbench__Target *targe
 int rb_file_look(rb_subject_t *subject, rb_err_t *err);
 
 /* Looks again whether its directory is allowed, and pins it: from here on the file is opened in
- * this very directory or not at all. RB_ERR_INPUT: not there, not allowed. */
+ * this very directory or not at all. RB_ERR_INPUT: not there, not allowed; RB_ERR_UNSAFE: it was
+ * pinned before, to another directory. */
 int rb_file_pin(rb_subject_t *subject, const rb_allowances_t *allowances, rb_err_t *err);
 
 /* The same of a directory that another file will lie in. */

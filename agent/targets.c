@@ -183,7 +183,8 @@ static int resolve_files(rb_targets_t *t, uint32_t index, rb_err_t *err)
         return -1;
     for (uint32_t i = 0; i < nfiles; i++) {
         rb_subject_t s;
-        if (rb_file_subject(&place, target, i, &s, err) != 0)
+        if (rb_file_subject(&place, target, i, &s, err) != 0 ||
+            (!rb_file_is_missing(place.directory) && rb_file_pin(&s, t->allowances, err) != 0))
             return -1;
         s.target = index;
         add_subject(t, &s);
@@ -321,6 +322,8 @@ int rb_targets_phase(rb_targets_t *targets, const Rackbench__Phase *phase,
             continue;
         if (look_again(targets, phase, &s, err) != 0)
             return rb_err_wrap(err, "target '%s'", target);
+        targets->subjects[i].pinned_dev = s.pinned_dev; /* of a directory made just now */
+        targets->subjects[i].pinned_ino = s.pinned_ino;
         *RB_PUSH(targets->answer, targets->nanswer) = s;
     }
     *ret_subjects = targets->answer;

@@ -235,6 +235,7 @@ phases:
   - {destructive: true, jobs: [{target: d, rw: randwrite, runtime: 300ms}]}
 PLAN
     before=$(sum "$other")
+    rm -f "$TMP/out"
     run_guarded --yes --allow-device '/dev/loop*' --allow-device "$TMP/drive" \
         >"$TMP/out" 2>&1 </dev/null &
     local pid=$! status=0
@@ -334,6 +335,7 @@ PLAN
 # An allowed directory that becomes a link to another one while the run is on.
 test_swapped_directory()
 {
+    local status
     mkdir "$TMP/allowed/moves"
     cat >"$TMP/plan.yaml" <<PLAN
 targets:
@@ -343,16 +345,31 @@ phases:
   - jobs: [{target: r, rw: randread, runtime: 2s, rate_iops: 100}]
   - jobs: [{target: s, rw: write, number_ios: 10}]
 PLAN
-    rackbench run "$TMP/plan.yaml" --hosts 127.0.0.1:7493 \
-        --output "$(mktemp -d "$TMP/run.XXXXXX")" >"$TMP/out" 2>&1 </dev/null &
-    local run=$! status=0
-    wait_for 5 grep -q "running" "$TMP/out"
-    rmdir "$TMP/allowed/moves"
-    ln -s "$TMP/other" "$TMP/allowed/moves"
-    wait "$run" || status=$?
+    swap_directory "$TMP/other"
     check "exit status 1" [ "$status" = 1 ]
     expect_match "is now at $TMP/other, which the agent does not allow" "$(cat "$TMP/out")"
     check "nothing was written there, either" [ -z "$(ls "$TMP/other")" ]
+    rm "$TMP/allowed/moves"
+    mkdir "$TMP/allowed/moves" "$TMP/allowed/else"
+    swap_directory "$TMP/allowed/else"
+    check "exit status 2" [ "$status" = 2 ]
+    expect_match "moves: is another directory than when the plan was loaded" "$(cat "$TMP/out")"
+    check "nor to one that is allowed" [ -z "$(ls "$TMP/allowed/else")" ]
+}
+
+# swap_directory TO: runs the plan and makes the second phase's directory a link to TO; sets $status.
+swap_directory()
+{
+    local run
+    rm -f "$TMP/out"
+    rackbench run "$TMP/plan.yaml" --hosts 127.0.0.1:7493 \
+        --output "$(mktemp -d "$TMP/run.XXXXXX")" >"$TMP/out" 2>&1 </dev/null &
+    run=$!
+    wait_for 5 grep -q "running" "$TMP/out"
+    rmdir "$TMP/allowed/moves"
+    ln -s "$1" "$TMP/allowed/moves"
+    status=0
+    wait "$run" || status=$?
 }
 
 test_free

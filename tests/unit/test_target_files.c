@@ -5,10 +5,8 @@
 
 #include <cmocka.h>
 
-#include "agent/target_files.h"
+#include "agent/targets.h"
 #include "tests/unit/targets_fixture.h"
-
-/* ---- files ---- */
 
 static void scratch_is_made_when_needed(void **state)
 {
@@ -265,82 +263,50 @@ static void job_must_fit(void **state)
                  fmt("job 'j': offset 2MiB is beyond the end of @ (2MiB)", path, ""));
 }
 
-/* ---- removal ---- */
-
-static void clean(void **state)
+static void assert_other_directory(fixture_t *f, uint32_t index, const char *directory)
 {
-    fixture_t *f = *state;
-    static const char *const ours[] = {"db07:7412.s.0", "db07:7412.s.17", "db07:7412.s.3.part"};
-    static const char *const others[] = {"db07:7412.s2.0", "db07:7412.s.0.bak", "db07:7412.s.x",
-                                         "db07.s.0",       "db07:7412.s.",      "db07:7412.t.0"};
-    char path[256];
-    rb_cleaned_t cleaned;
-    make_dir(in(f, "deep"));
-    make_dir(f->scratch);
-    add_files(f, "s", NULL, UINT64_MAX / 4096 * 4096); /* would not fit: no reason not to clean */
-    add_files(f, "gone", "/rb-nowhere", 4096);
-    add_phase(f, "s", RACKBENCH__RW__MODE__read);
-    for (size_t i = 0; i < RB_LEN(ours); i++)
-        rb_test_image(fmt("@/rackbench.#", f->scratch, ours[i]), 1000);
-    for (size_t i = 0; i < RB_LEN(others); i++)
-        rb_test_image(fmt("@/rackbench.#", f->scratch, others[i]), 1000);
-    snprintf(path, sizeof(path), "%s/rackbench.db07:7412.s.5", f->scratch);
-    assert_int_equal(symlink("/tmp", path), 0);
-
-    assert_int_equal(rb_targets_clean(&f->plan, "db07:7412", &f->allow, &cleaned, &f->err), 0);
-    assert_int_equal(cleaned.files, 3);
-    assert_int_equal(cleaned.bytes, 3000);
-    assert_true(exists(path));
-    for (size_t i = 0; i < RB_LEN(ours); i++)
-        assert_false(exists(fmt("@/rackbench.#", f->scratch, ours[i])));
-    for (size_t i = 0; i < RB_LEN(others); i++) {
-        assert_true(exists(fmt("@/rackbench.#", f->scratch, others[i])));
-        unlink(fmt("@/rackbench.#", f->scratch, others[i]));
-    }
-    unlink(path);
-    assert_int_equal(rb_targets_clean(&f->plan, "db07:7412", &f->allow, &cleaned, &f->err), 0);
-    assert_int_equal(cleaned.files, 0);
-    assert_true(exists(f->scratch)); /* it did not become empty by this */
-    rb_test_image(fmt("@/rackbench.#", f->scratch, ours[0]), 1000);
-    assert_int_equal(rb_targets_clean(&f->plan, "db07:7412", &f->allow, &cleaned, &f->err), 0);
-    assert_false(exists(f->scratch));
+    const rb_subject_t *subjects;
+    size_t n;
+    assert_int_equal(rb_targets_phase(f->t, &f->phases[index], &subjects, &n, &f->err), -1);
+    assert_int_equal(f->err.code, RB_ERR_UNSAFE);
+    assert_string_equal(
+        f->err.text,
+        fmt("target 's': @: is another directory than when the plan was loaded", directory, ""));
 }
 
-static void clean_asks_for_permission(void **state)
+/* Both allowed: the plan was loaded, and shown to a person, with one of them. */
+static void the_directory_stays_the_same(void **state)
 {
     fixture_t *f = *state;
-    rb_cleaned_t cleaned;
-    make_dir(in(f, "data"));
-    rb_test_image(in(f, "data/rackbench.h.s.0"), 10);
-    add_files(f, "s", in(f, "data"), 4096);
-    assert_int_equal(rb_targets_clean(&f->plan, "h", &f->allow, &cleaned, &f->err), -1);
-    assert_int_equal(f->err.code, RB_ERR_INPUT);
-    assert_true(exists(in(f, "data/rackbench.h.s.0")));
-}
-
-/* What is cleaned is what was judged, even if its path leads elsewhere by now. */
-static void clean_judges_what_it_opens(void **state)
-{
-    fixture_t *f = *state;
-    rb_file_place_t place;
-    rb_cleaned_t cleaned = {0};
-    make_dir(in(f, "data"));
-    make_dir(in(f, "other"));
-    rb_test_image(in(f, "data/rackbench.h.s.0"), 10);
-    rb_test_image(in(f, "other/rackbench.h.s.0"), 10);
-    const Rackbench__Target *target = add_files(f, "s", in(f, "data"), 4096);
-    f->allow_one = in(f, "data");
+    const char *d = in(f, "d"), *e = in(f, "e");
+    make_dir(d);
+    make_dir(e);
+    add_files(f, "s", d, 4096);
+    add_phase(f, "s", RACKBENCH__RW__MODE__write);
+    f->allow_one = f->dir;
     f->allow.allow_paths = &f->allow_one;
     f->allow.nallow_paths = 1;
-    assert_int_equal(rb_file_place(target, "h", &f->allow, &place, &f->err), 0);
-    f->allow_one = in(f, "moved");
-    assert_int_equal(rename(in(f, "data"), in(f, "moved")), 0);
-    assert_int_equal(symlink(in(f, "other"), in(f, "data")), 0);
-    assert_int_equal(rb_file_clean(&place, &f->allow, &cleaned, &f->err), -1);
-    assert_int_equal(f->err.code, RB_ERR_INPUT);
-    assert_non_null(strstr(f->err.text, "/other, which the agent does not allow"));
-    assert_true(exists(in(f, "other/rackbench.h.s.0")));
-    assert_int_equal(cleaned.files, 0);
+    resolve(f);
+    phase(f, 0, 1);
+    assert_int_equal(rename(d, in(f, "moved")), 0);
+    assert_int_equal(symlink(e, d), 0);
+    assert_other_directory(f, 0, d);
+    assert_int_equal(unlink(d), 0);
+    assert_int_equal(rename(in(f, "moved"), d), 0);
+    phase(f, 0, 1);
+}
+
+/* One that a phase has made is the one for the phases after it. */
+static void scratch_stays_the_same(void **state)
+{
+    fixture_t *f = *state;
+    add_files(f, "s", NULL, 4096);
+    add_phase(f, "s", RACKBENCH__RW__MODE__write);
+    resolve(f);
+    phase(f, 0, 1);
+    phase(f, 0, 1);
+    assert_int_equal(rename(f->scratch, in(f, "moved")), 0);
+    assert_other_directory(f, 0, f->scratch);
 }
 
 int main(void)
@@ -357,9 +323,8 @@ int main(void)
         RB_HERE(nothing_else_in_a_files_place),
         RB_HERE(nobody_elses_file_is_taken),
         RB_HERE(job_must_fit),
-        RB_HERE(clean),
-        RB_HERE(clean_asks_for_permission),
-        RB_HERE(clean_judges_what_it_opens),
+        RB_HERE(the_directory_stays_the_same),
+        RB_HERE(scratch_stays_the_same),
     };
     const char *why = rb_test_isolate();
     if (why != NULL) {
