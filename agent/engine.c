@@ -263,12 +263,22 @@ void rb_engine_progress(const rb_engine_t *engine, uint64_t *ret_done_bytes,
 
 typedef enum { SNAPSHOT_BEFORE, SNAPSHOT_AFTER } snapshot_t;
 
+/* Both times of the same device: the path may lead to another one by now. */
+static int count_from(rb_worker_subject_t *s, rb_err_t *err)
+{
+    s->counted_rdev = s->at.pinned_dev;
+    return s->at.pinned_ino != 0 ? 0 : rb_kernel_stat_device(s->at.path, &s->counted_rdev, err);
+}
+
 static int snapshot(rb_engine_t *e, snapshot_t when, rb_err_t *err)
 {
     for (size_t i = 0; i < e->nsubjects; i++) {
         rb_worker_subject_t *s = &e->subjects[i];
         rb_kernel_stat_t *stat = when == SNAPSHOT_BEFORE ? &s->before : &s->after;
-        if (rb_worker_subject_counted(s) && rb_kernel_stat_read(s->at.path, stat, err) < 0)
+        if (!rb_worker_subject_counted(s))
+            continue;
+        if ((when == SNAPSHOT_BEFORE && count_from(s, err) < 0) ||
+            rb_kernel_stat_read(s->counted_rdev, s->at.path, stat, err) < 0)
             return -1;
     }
     return 0;

@@ -19,13 +19,19 @@ static int parse(const char *line, rb_kernel_stat_t *ret_stat)
     return 0;
 }
 
-int rb_kernel_stat_read(const char *path, rb_kernel_stat_t *ret_stat, rb_err_t *err)
+int rb_kernel_stat_device(const char *path, dev_t *ret_rdev, rb_err_t *err)
 {
     struct stat st;
-    char name[64], line[512];
     if (stat(path, &st) < 0)
         return rb_err_errno(err, errno, "kernel counters of %s", path);
-    snprintf(name, sizeof(name), "/sys/dev/block/%u:%u/stat", major(st.st_rdev), minor(st.st_rdev));
+    *ret_rdev = st.st_rdev;
+    return 0;
+}
+
+int rb_kernel_stat_read(dev_t rdev, const char *path, rb_kernel_stat_t *ret_stat, rb_err_t *err)
+{
+    char name[64], line[512];
+    snprintf(name, sizeof(name), "/sys/dev/block/%u:%u/stat", major(rdev), minor(rdev));
     FILE *f = fopen(name, "re");
     if (f == NULL)
         return rb_err_set(err, RB_ERR_IO, "kernel counters of %s: %s: %s", path, name,

@@ -4,11 +4,15 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "proto/sample.h"
 
 typedef struct {
     rb_kernel_counter_t op[3]; /* read, write, discard */
 } rb_kernel_stat_t;
 
-/* Of the block device at path, whole or partition. RB_ERR_IO names it. */
-int rb_kernel_stat_read(const char *path, rb_kernel_stat_t *ret_stat, rb_err_t *err);
+/* Of a block device, whole or partition; path is for the message. RB_ERR_IO names it. */
+int rb_kernel_stat_read(dev_t rdev, const char *path, rb_kernel_stat_t *ret_stat, rb_err_t *err);
+/* The device that path leads to now. RB_ERR_IO. */
+int rb_kernel_stat_device(const char *path, dev_t *ret_rdev, rb_err_t *err);

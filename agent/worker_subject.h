@@ -22,6 +22,7 @@ typedef struct {
     bool hinted;      /* under mutex: it has a write hint of ours */
     atomic_bool iowq; /* it refuses non-blocking I/O: the kernel's worker threads do the I/O */
 
+    dev_t counted_rdev;             /* whose counters these are: */
     rb_kernel_stat_t before, after; /* main thread; devices */
 } rb_worker_subject_t;
 
