@@ -227,6 +227,34 @@ static int check_job(const rb_targets_t *t, const Rackbench__Job *job, rb_err_t 
     return 0;
 }
 
+/* A drive that a phase writes to is held for one target. */
+static int check_pair(const rb_targets_t *t, const rb_subject_t *a, const rb_subject_t *b,
+                      rb_err_t *err)
+{
+    const char *first = t->plan->targets[a->target]->name;
+    const char *second = t->plan->targets[b->target]->name;
+    if (a->target == b->target || !a->is_device || !b->is_device || a->pinned_dev != b->pinned_dev)
+        return 0;
+    for (size_t i = 0; i < t->plan->n_phases; i++) {
+        const Rackbench__Phase *phase = t->plan->phases[i];
+        if (load_in_phase(phase, first) == WRITTEN && load_in_phase(phase, second) == WRITTEN)
+            return rb_err_set(err, RB_ERR_INPUT,
+                              "targets '%s' and '%s' are the same drive %s, and phase '%s' writes "
+                              "to both; give its jobs one target",
+                              first, second, b->path, phase->name == NULL ? "" : phase->name);
+    }
+    return 0;
+}
+
+static int check_pairs(const rb_targets_t *t, rb_err_t *err)
+{
+    for (size_t i = 0; i < t->nsubjects; i++)
+        for (size_t j = i + 1; j < t->nsubjects; j++)
+            if (check_pair(t, &t->subjects[i], &t->subjects[j], err) != 0)
+                return -1;
+    return 0;
+}
+
 static int resolve(rb_targets_t *t, rb_err_t *err)
 {
     const Rackbench__Plan *plan = t->plan;
@@ -237,6 +265,8 @@ static int resolve(rb_targets_t *t, rb_err_t *err)
         if ((target->n_devices > 0 ? resolve_devices : resolve_files)(t, i, err) != 0)
             return rb_err_wrap(err, "target '%s'", target->name);
     }
+    if (check_pairs(t, err) != 0)
+        return -1;
     for (size_t i = 0; i < plan->n_phases; i++)
         for (size_t j = 0; j < plan->phases[i]->n_jobs; j++)
             if (check_job(t, plan->phases[i]->jobs[j], err) != 0)

@@ -26,7 +26,8 @@ typedef struct rb_targets rb_targets_t;
 /* Resolves every target of every phase for this host and asks the guard; never touches a drive's
  * data and creates nothing. A job's `on` labels are the coordinator's business: every job counts.
  * A verdict (refused, warning) is part of the result, not an error. Errors: directory missing or
- * not allowed, no device matches, size does not fit (RB_ERR_INPUT), no free space (RB_ERR_IO).
+ * not allowed, no device matches, size does not fit, one phase writes to a drive by two targets
+ * (RB_ERR_INPUT), no free space (RB_ERR_IO).
  * plan, host and allowances are borrowed and outlive the result. */
 rb_targets_t *rb_targets_new(const Rackbench__Plan *plan, const char *host,
                              const rb_allowances_t *allowances, rb_err_t *err);

@@ -161,6 +161,35 @@ static void job_must_fit_the_device(void **state)
         fmt("job 'j': offset 1MiB + size 8MiB is beyond the end of @ (8MiB)", f->loop.path, ""));
 }
 
+/* One phase may not write to a drive by two names; it may read it by both, and phases may differ.
+ */
+static void one_drive_of_two_targets(void **state)
+{
+    fixture_t *f = *state;
+    char text[512];
+    char *second[] = {(char *)in(f, "link")};
+    add_loop(f, &f->loop, "image");
+    assert_int_equal(symlink(f->loop.path, second[0]), 0);
+    add_devices(f, f->loop.path, NULL);
+    Rackbench__Target *target = add_target(f, "e");
+    target->devices = second;
+    target->n_devices = 1;
+    add_phase(f, "d", RACKBENCH__RW__MODE__write)->name = (char *)"one";
+    add_phase(f, "e", RACKBENCH__RW__MODE__write);
+    resolve(f);
+    f->plan.n_phases = 1;
+    f->phases[0].name = (char *)"p";
+    f->phases[0].n_jobs = 2; /* job_list goes on with the second phase's job */
+    f->jobs[1].rw = RACKBENCH__RW__MODE__read;
+    resolve(f);
+    f->jobs[1].rw = RACKBENCH__RW__MODE__randwrite;
+    snprintf(text, sizeof(text),
+             "targets 'd' and 'e' are the same drive %s, and phase 'p' writes to both; give its "
+             "jobs one target",
+             second[0]);
+    assert_fails(f, RB_ERR_INPUT, text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +197,7 @@ int main(void)
         RB_HERE(writing_a_device),
         RB_HERE(allowed_is_a_device_not_a_name),
         RB_HERE(order_and_duplicates),
+        RB_HERE(one_drive_of_two_targets),
         RB_HERE(no_device),
         RB_HERE(job_must_fit_the_device),
         RB_HERE(a_step_fits_what_was_loaded),
