@@ -6,6 +6,7 @@
 #include "common/units.h"
 #include "common/wall_clock.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -253,6 +254,35 @@ static int check_url(const char *option, const char *url)
     return fail(&err);
 }
 
+static int want_absolute(const char *option, const char *path)
+{
+    if (path[0] == '/')
+        return -1;
+    fprintf(stderr,
+            "rackbench-agent: %s: '%s' is no absolute path; begin it with /: see rackbench-agent "
+            "--help\n",
+            option, path);
+    return RB_ERR_INPUT;
+}
+
+/* An agent that a coordinator starts shares its directory, and checks nothing of this: there, a
+ * plan may name any directory. -1: go on, else the exit status. */
+static int check_paths(const args_t *a)
+{
+    if (a->shell.allowances.embedded)
+        return -1;
+    int status = want_absolute("--scratch", a->shell.allowances.scratch);
+    for (size_t i = 0; status < 0 && i < a->npaths; i++)
+        status = want_absolute("--allow-path", a->paths[i]);
+    for (size_t i = 0; status < 0 && i < a->ndevices; i++)
+        status = want_absolute("--allow-device", a->devices[i]);
+    for (size_t i = 0; status < 0 && i < a->npaths; i++)
+        if (access(a->paths[i], F_OK) != 0)
+            rb_log_warn("--allow-path %s: %s; no plan can use it until it is there", a->paths[i],
+                        strerror(errno));
+    return status;
+}
+
 static int check_args(args_t *a, int argc)
 {
     rb_link_opts_t *link = &a->shell.link;
@@ -274,7 +304,10 @@ static int check_args(args_t *a, int argc)
     a->shell.allowances.nallow_paths = a->npaths;
     a->shell.allowances.allow_devices = a->devices;
     a->shell.allowances.nallow_devices = a->ndevices;
-    status = set_clock(a);
+    if (status < 0)
+        status = check_paths(a);
+    if (status < 0)
+        status = set_clock(a);
     return status < 0 ? take_key(a) : status;
 }
 

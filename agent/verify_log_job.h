@@ -31,8 +31,9 @@ typedef struct {
 rb_job_log_t *rb_job_log_new(const rb_job_log_opts_t *opts);
 void rb_job_log_destroy(rb_job_log_t **log);
 
-/* Blocks. RB_ERR_INPUT, RB_ERR_UNSAFE, RB_ERR_IO (verify_log.h, verify_log_writer.h). RB_ERR_IO too: the
- * log to read is damaged before its end, and the job does not continue on errors of reads. */
+/* Blocks. RB_ERR_INPUT, RB_ERR_UNSAFE, RB_ERR_IO (verify_log.h, verify_log_writer.h). RB_ERR_IO
+ * too: the log to read is damaged before its end, and the job does not continue on errors of reads.
+ */
 int rb_job_log_prepare(rb_job_log_t *log, rb_err_t *err);
 /* Prepared, of a job that reads: what the log has of a drive. RB_ERR_INPUT: nothing, or another bs
  * was written; names both. */
