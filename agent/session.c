@@ -1,8 +1,6 @@
 #include "agent/session_priv.h"
-#include "proto/sample.h"
 
-#define JOIN_PERIOD_NS  (250 * RB_NS_PER_MS)
-#define RESEND_AFTER_NS (400 * RB_NS_PER_MS) /* a little less than a beat */
+#define JOIN_PERIOD_NS (250 * RB_NS_PER_MS)
 
 rb_session_t *rb_session_new(const rb_session_sink_t *sink, const Rackbench__Inventory *inventory,
                              const char *join_name)
@@ -26,7 +24,7 @@ static void release(rb_session_t *s)
     rb_plan_destroy(&s->plan);
     rb_outbox_clear(&s->outbox);
     s->state = IDLE;
-    s->orphaned = s->has_phase = false;
+    s->orphaned = s->has_phase = s->behind = false;
     s->stalled_at = 0;
 }
 
@@ -69,30 +67,8 @@ static void on_hello(rb_session_t *s, const rb_session_event_t *ev)
     s->peer = rb_strdup(ev->peer);
     s->heard_ns = ev->now_ns;
     s->orphaned = false;
+    s->behind = same;
     rb_session_answer_welcome(s);
-}
-
-static void resend_rows(rb_session_t *s)
-{
-    for (size_t i = 0; i < s->outbox.count; i++) {
-        const rb_outbox_row_t *row = rb_outbox_at(&s->outbox, i);
-        s->sink.send_row(s->sink.ctx, s->peer, row->data, row->size);
-    }
-}
-
-/* Rows that stay unacknowledged for a while were lost on the way. */
-static void on_ack_of_rows(rb_session_t *s, uint64_t acked, uint64_t now_ns)
-{
-    rb_outbox_ack(&s->outbox, acked);
-    if (s->outbox.count == 0) {
-        s->stalled_at = 0;
-    } else if (s->stalled_at != acked + 1) {
-        s->stalled_at = acked + 1;
-        s->stalled_since_ns = now_ns;
-    } else if (now_ns >= s->stalled_since_ns + RESEND_AFTER_NS) {
-        resend_rows(s);
-        s->stalled_since_ns = now_ns;
-    }
 }
 
 static void on_beat(rb_session_t *s, const rb_session_event_t *ev)
@@ -101,21 +77,26 @@ static void on_beat(rb_session_t *s, const rb_session_event_t *ev)
     s->heard_ns = ev->now_ns;
     s->span = beat->has_span ? beat->span : 1;
     s->orphaned = false;
-    on_ack_of_rows(s, beat->acked_row, ev->now_ns);
     if (beat->discipline != NULL && (s->state == ARMED || s->state == DRAINING) &&
         beat->discipline->phase == s->phase)
         s->sink.discipline(s->sink.ctx, beat->discipline);
-    rb_session_answer_beat(s, ev);
+    rb_session_answer_beat(s, ev); /* before rows: it says whose they are */
+    rb_session_ack_rows(s, beat->acked_row, ev->now_ns);
 }
 
+/* Not while there is I/O. A phase that never began may be prepared again: a coordinator that was
+ * started anew does not know of it. */
 static void on_load(rb_session_t *s, const Rackbench__Load *load)
 {
-    if (s->state != OWNED && (s->state != LOADED || s->has_phase))
+    if (s->state == ARMED || s->state == DRAINING)
         return;
-    rb_plan_destroy(&s->plan);
+    if (s->state == PREPARING || s->state == READY || s->state == FAILED)
+        s->has_phase = false;
+    Rackbench__Plan *before = s->plan; /* until the sink has let go of it */
     s->plan = rb_plan_copy(load->plan);
     s->state = LOADED;
     s->sink.load(s->sink.ctx, s->plan, s->hello->hello);
+    rb_plan_destroy(&before);
 }
 
 static void on_prepare(rb_session_t *s, const Rackbench__Prepare *prepare)
@@ -164,6 +145,26 @@ static void halt(rb_session_t *s, uint64_t te_ns)
         s->sink.stop(s->sink.ctx, te_ns);
 }
 
+/* I/O ends at once, for a reason that is not the plan's: the cut phase says it. */
+static void cut(rb_session_t *s, const char *kind, const char *note, const char *reason)
+{
+    s->sink.note(s->sink.ctx, kind, note);
+    if ((s->state == PREPARING || s->state == READY || s->state == ARMED) && s->fault.code == RB_OK)
+        rb_err_set(&s->fault, RB_ERR_LOST, "%s", reason);
+    halt(s, 0);
+}
+
+/* No Beat: the lease runs on. */
+static void on_collect(rb_session_t *s, const rb_session_event_t *ev)
+{
+    static const char given_up[] = "the coordinator has gone on without this host: I/O stopped";
+    bool at_work = s->state == PREPARING || s->state == READY || s->state == ARMED;
+    if (at_work && s->fault.code == RB_OK) /* once */
+        cut(s, "given_up", given_up, given_up);
+    rb_session_answer_beat(s, ev);
+    rb_session_ack_rows(s, ev->message->collect->acked_row, ev->now_ns);
+}
+
 static void on_stop(rb_session_t *s, const Rackbench__Stop *stop)
 {
     if (!s->has_phase || s->phase != stop->phase)
@@ -173,14 +174,6 @@ static void on_stop(rb_session_t *s, const Rackbench__Stop *stop)
     else if (s->state == FAILED)
         rb_session_answer_failed(s);
     halt(s, stop->te_ns);
-}
-
-/* I/O ends at once, for a reason that is not the plan's: the cut phase says it. */
-static void cut(rb_session_t *s, const char *reason)
-{
-    if ((s->state == PREPARING || s->state == READY || s->state == ARMED) && s->fault.code == RB_OK)
-        rb_err_set(&s->fault, RB_ERR_LOST, "%s", reason);
-    halt(s, 0);
 }
 
 static void leave_if_evicted(rb_session_t *s)
@@ -200,8 +193,7 @@ static void on_evict(rb_session_t *s, const rb_session_event_t *ev)
     rb_session_answer_busy(s, ev->peer);
     if (s->evicted == NULL) {
         s->evicted = rb_strdup(ev->message->evict->reason);
-        s->sink.note(s->sink.ctx, "evicted", "told to leave its run: I/O stopped");
-        cut(s, s->evicted);
+        cut(s, "evicted", "told to leave its run: I/O stopped", s->evicted);
     }
     leave_if_evicted(s);
 }
@@ -229,6 +221,9 @@ static void on_command(rb_session_t *s, const rb_session_event_t *ev)
         if (s->state == OWNED || (s->state == LOADED && !s->has_phase))
             s->sink.clean(s->sink.ctx, msg->clean->plan, s->hello->hello);
         break;
+    case RACKBENCH__TO_AGENT__BODY_COLLECT:
+        on_collect(s, ev);
+        break;
     case RACKBENCH__TO_AGENT__BODY_BYE:
         release(s);
         break;
@@ -240,6 +235,12 @@ static void on_command(rb_session_t *s, const rb_session_event_t *ev)
     }
 }
 
+static bool asks_for_state(const Rackbench__ToAgent *msg)
+{
+    return msg->body_case == RACKBENCH__TO_AGENT__BODY_BEAT ||
+           msg->body_case == RACKBENCH__TO_AGENT__BODY_COLLECT;
+}
+
 static void on_message(rb_session_t *s, const rb_session_event_t *ev)
 {
     if (ev->message->body_case == RACKBENCH__TO_AGENT__BODY_HELLO)
@@ -248,7 +249,7 @@ static void on_message(rb_session_t *s, const rb_session_event_t *ev)
         on_evict(s, ev);
     else if (s->state != IDLE && strcmp(ev->peer, s->peer) == 0)
         on_command(s, ev);
-    else if (s->state == IDLE && ev->message->body_case == RACKBENCH__TO_AGENT__BODY_BEAT)
+    else if (s->state == IDLE && asks_for_state(ev->message))
         rb_session_answer_beat(s, ev); /* whoever believes to own us learns that we started anew */
 }
 
@@ -272,11 +273,10 @@ static void on_tick(rb_session_t *s, uint64_t now_ns)
     if (s->orphaned || now_ns < s->heard_ns + s->hello->hello->lease_ns)
         return;
     s->orphaned = true;
-    s->sink.note(s->sink.ctx, "lease_expired", "no word from the coordinator: I/O stopped");
-    RB_AUTO(rb_free_str)
-    char *reason = rb_asprintf("no word from the coordinator for %.1f s: I/O stopped",
-                               (double)s->hello->hello->lease_ns / 1e9);
-    cut(s, reason);
+    char why[80];
+    snprintf(why, sizeof(why), "no word from the coordinator for %.1f s: I/O stopped",
+             (double)s->hello->hello->lease_ns / 1e9);
+    cut(s, "lease_expired", why, why);
 }
 
 static void on_ready(rb_session_t *s)
@@ -316,15 +316,6 @@ static void on_progress(rb_session_t *s, const rb_session_event_t *ev)
     rb_session_answer_progress(s, ev);
 }
 
-static void on_row(rb_session_t *s, const void *row, size_t size)
-{
-    if (s->state == IDLE)
-        return;
-    rb_outbox_push(&s->outbox, row, size);
-    if (!s->orphaned)
-        s->sink.send_row(s->sink.ctx, s->peer, row, size);
-}
-
 void rb_session_step(rb_session_t *s, const rb_session_event_t *ev)
 {
     switch (ev->kind) {
@@ -355,7 +346,7 @@ void rb_session_step(rb_session_t *s, const rb_session_event_t *ev)
             rb_session_answer_cleaned(s, ev->cleaned);
         break;
     case RB_SESSION_ROW:
-        on_row(s, ev->row, ev->row_size);
+        rb_session_take_row(s, ev->row, ev->row_size);
         break;
     }
 }
@@ -365,21 +356,6 @@ uint64_t rb_session_deadline_ns(const rb_session_t *s)
     if (s->state == IDLE)
         return s->join_name != NULL ? s->next_join_ns : UINT64_MAX;
     return s->orphaned ? UINT64_MAX : s->heard_ns + s->hello->hello->lease_ns;
-}
-
-uint64_t rb_session_next_row(const rb_session_t *s)
-{
-    return rb_outbox_last(&s->outbox) + 1;
-}
-
-bool rb_session_takes_rows(const rb_session_t *s)
-{
-    return s->evicted != NULL || s->outbox.bytes < RB_MAX_OUTBOX;
-}
-
-uint32_t rb_session_span(const rb_session_t *s)
-{
-    return RB_MIN(RB_MAX(s->span, 1u), (uint32_t)RB_MAX_SPAN);
 }
 
 bool rb_session_owned(const rb_session_t *s)

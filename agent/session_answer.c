@@ -74,8 +74,10 @@ void rb_session_answer_drained(rb_session_t *s)
 void rb_session_answer_beat(rb_session_t *s, const rb_session_event_t *ev)
 {
     Rackbench__BeatAck ack = RACKBENCH__BEAT_ACK__INIT;
-    ack.seq = ev->message->beat->seq;
-    ack.t1_ns = ev->message->beat->t1_ns;
+    const Rackbench__ToAgent *msg = ev->message;
+    bool collect = msg->body_case == RACKBENCH__TO_AGENT__BODY_COLLECT;
+    ack.seq = collect ? msg->collect->seq : msg->beat->seq;
+    ack.t1_ns = collect ? msg->collect->t1_ns : msg->beat->t1_ns;
     ack.t2_ns = ev->now_ns;
     ack.state = s->state;
     ack.has_phase = s->has_phase;

@@ -1,5 +1,5 @@
 /* session_priv.h - what session.c and session_answer.c share: the state, and one function per
- * answer. */
+ * answer; session_rows.c: what is done with rows. */
 #pragma once
 
 #include "agent/outbox.h"
@@ -35,11 +35,16 @@ struct rb_session {
     rb_outbox_t outbox;
     uint64_t stalled_at; /* acked_row at which acknowledgements stand still, + 1; 0: none */
     uint64_t stalled_since_ns;
+    bool behind; /* rows were not sent, or to somebody who is gone */
 };
+
+/* Rows that stay unacknowledged for a while were lost on the way, and are sent again. */
+void rb_session_ack_rows(rb_session_t *s, uint64_t acked, uint64_t now_ns);
+void rb_session_take_row(rb_session_t *s, const void *row, size_t size);
 
 void rb_session_answer_welcome(rb_session_t *s);
 void rb_session_answer_busy(rb_session_t *s, const char *peer);
-void rb_session_answer_beat(rb_session_t *s, const rb_session_event_t *ev);
+void rb_session_answer_beat(rb_session_t *s, const rb_session_event_t *ev); /* Beat or Collect */
 void rb_session_answer_loaded(rb_session_t *s, const Rackbench__Loaded *loaded);
 void rb_session_answer_progress(rb_session_t *s, const rb_session_event_t *ev);
 void rb_session_answer_ready(rb_session_t *s);

@@ -64,6 +64,8 @@ static void sink_send_row(void *ctx, const char *peer, const void *row, size_t s
 static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     shell_t *sh = ctx;
+    rb_engine_destroy(&sh->engine); /* of a phase that never began: it borrows what is freed here */
+    sh->has_failed = false;
     rb_targets_destroy(&sh->targets);
     rb_plan_destroy(&sh->plan_here);
     rb_free_str(&sh->host);

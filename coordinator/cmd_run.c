@@ -3,13 +3,9 @@
 #include "common/clock.h"
 #include "coordinator/plan/emit.h"
 #include "coordinator/plan_source.h"
-#include "coordinator/report/json.h"
-#include "coordinator/report/json_lines.h"
-#include "coordinator/report/report.h"
 #include "coordinator/task.h"
 #include "proto/select.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 static bool overwrites_devices(const Rackbench__Plan *plan)
@@ -46,61 +42,20 @@ static int write_plans(const char *directory, const rb_plan_source_t *source, rb
     return rb_run_dir_write(directory, "plan.resolved.yaml", resolved, err);
 }
 
-static int write_json(const char *directory, const rb_result_t *result, rb_err_t *err)
-{
-    RB_AUTO(rb_free_str) char *path = rb_run_dir_path(directory, "result.json");
-    FILE *out = rb_run_dir_create(path, err);
-    if (out == NULL)
-        return -1;
-    int rc = rb_report_json(out, result, err);
-    if (fclose(out) != 0 && rc == 0)
-        rc = rb_err_errno(err, errno, "write %s", path);
-    return rc;
-}
-
-/* A run that never came to a phase has no table to show. */
-static int report(const char *directory, const rb_fold_t *fold, const rb_options_t *options,
-                  const rb_err_t *outcome, rb_err_t *err)
-{
-    RB_AUTO(rb_result_destroy) rb_result_t *result = rb_result_new(fold, err);
-    if (result == NULL)
-        return -1;
-    int rc = write_json(directory, result, err);
-    bool show = result->nphases > 0 || options->format != RB_FORMAT_TEXT;
-    if (options->json_lines)
-        rb_json_line_result(stdout, result, (int)outcome->code, outcome->text);
-    if (show && !options->json_lines) {
-        rb_err_t print_err;
-        if (rb_report(stdout, result, options, rc == 0 ? err : &print_err) != 0)
-            rc = -1;
-    }
-    return rc;
-}
-
 static int run_in(const char *directory, const rb_plan_source_t *source, rb_task_opts_t *task_opts,
                   const rb_options_t *options, rb_err_t *err)
 {
     RB_AUTO(rb_fold_destroy) rb_fold_t *fold = rb_fold_new();
     rb_task_t task;
-    rb_err_t report_err = {0};
     if (write_plans(directory, source, err) != 0)
         return (int)err->code;
     task_opts->directory = directory;
     task_opts->fold = fold;
     int rc = rb_task_run(&task, task_opts, options, err);
-    int status = rc == 0 ? rb_task_status(&task, err) : (int)err->code;
-    rb_err_t outcome = *err;
-    if (rc == 0 && report(directory, fold, options, &outcome, &report_err) != 0 &&
-        status == RB_OK) {
-        *err = report_err;
-        status = (int)err->code;
-    }
+    int status = rc == 0 ? rb_task_report(&task, task_opts, options, err) : (int)err->code;
     rb_task_clear(&task);
-    if (rc != 0) { /* it never began: leave nothing behind */
+    if (rc != 0) /* it never began: leave nothing behind */
         rb_run_dir_remove(directory);
-        return status;
-    }
-    fprintf(stderr, "run directory: %s\n", directory);
     return status;
 }
 

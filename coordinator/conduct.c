@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "coordinator/hub.h"
 #include "coordinator/journal.h"
+#include "coordinator/resume.h"
 #include "coordinator/step_figures.h"
 #include "proto/select.h"
 
@@ -12,8 +13,9 @@
 #include <unistd.h>
 
 #define LIVE_PERIOD_NS RB_NS_PER_S
-#define SYNC_PERIOD_NS RB_NS_PER_S
 #define WALL_PERIOD_NS (10 * RB_NS_PER_S)
+/* A wall clock is not set further than this while it is kept by NTP. */
+#define SAME_CLOCK_NS (60 * (int64_t)RB_NS_PER_S)
 
 typedef struct {
     const rb_conduct_opts_t *opts;
@@ -21,8 +23,9 @@ typedef struct {
     rb_hub_t *hub;
     rb_run_t *run;
     rb_journal_t *journal; /* NULL: none */
-    uint64_t next_live_ns, next_sync_ns, next_wall_ns;
-    uint64_t watched; /* windows of a search's step that were looked at */
+    uint64_t next_live_ns, next_wall_ns;
+    uint64_t watched;  /* windows of a search's step that were looked at */
+    uint64_t shift_ns; /* run's clock - ours: not 0 after another boot than the run began in */
 } conduct_t;
 
 static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
@@ -49,15 +52,27 @@ static void sink_figures(void *ctx, uint32_t phase, uint32_t job, uint32_t perce
         rb_step_figures(c->opts->fold, phase, job, percentile_ppm, ret);
 }
 
+static int sink_sync(void *ctx, rb_err_t *err)
+{
+    conduct_t *c = ctx;
+    return c->journal != NULL ? rb_journal_sync(c->journal, err) : 0;
+}
+
+static uint64_t run_now_ns(const conduct_t *c)
+{
+    return rb_clock_now_ns() + c->shift_ns;
+}
+
 static void step(conduct_t *c, rb_run_event_t ev)
 {
     if (ev.now_ns == 0)
-        ev.now_ns = rb_clock_now_ns();
+        ev.now_ns = run_now_ns(c);
     ev.wall_ns = rb_clock_wall_ns();
     rb_wall_clock_t wall;
     if (ev.now_ns >= c->next_wall_ns) {
         c->next_wall_ns = ev.now_ns + WALL_PERIOD_NS;
         rb_wall_clock_read(&wall);
+        wall.ahead_ns -= (int64_t)c->shift_ns;
         ev.wall_clock = &wall;
     }
     rb_run_step(c->run, &ev);
@@ -70,7 +85,7 @@ static void on_hub_event(conduct_t *c, const rb_hub_event_t *hub)
                                                 [RB_HUB_BROKEN] = RB_RUN_BROKEN,
                                                 [RB_HUB_REFUSED] = RB_RUN_REFUSED};
     step(c, (rb_run_event_t){.kind = kinds[hub->kind],
-                             .now_ns = hub->now_ns,
+                             .now_ns = hub->now_ns + c->shift_ns,
                              .host = hub->host,
                              .message = hub->message,
                              .row = hub->row,
@@ -94,6 +109,8 @@ static const char *stage_word(const rb_run_view_t *view)
         return view->stopping ? "draining" : "running";
     case RB_STAGE_CLEAN:
         return "cleaning";
+    case RB_STAGE_COLLECT:
+        return "collecting";
     case RB_STAGE_DONE:
         return "done";
     }
@@ -138,16 +155,6 @@ static void show(conduct_t *c, uint64_t now_ns)
     rb_live_update(c->opts->live, &state);
 }
 
-static void sync_journal(conduct_t *c, uint64_t now_ns)
-{
-    rb_err_t err;
-    if (c->journal == NULL || now_ns < c->next_sync_ns)
-        return;
-    c->next_sync_ns = now_ns + SYNC_PERIOD_NS;
-    if (rb_journal_sync(c->journal, &err) != 0)
-        step(c, (rb_run_event_t){.kind = RB_RUN_JOURNAL_FAILED, .text = err.text});
-}
-
 /* A step that cannot keep its target any more ends now. */
 static void judge_so_far(conduct_t *c, const rb_latency_search_t *search, uint32_t phase,
                          uint32_t job)
@@ -176,7 +183,7 @@ static void watch_search(conduct_t *c)
     const rb_fold_t *fold = c->opts->fold;
     if (search == NULL || fold == NULL)
         return;
-    rb_run_view(c->run, rb_clock_now_ns(), &view);
+    rb_run_view(c->run, run_now_ns(c), &view);
     if (view.stopping || view.phase >= fold->nphases)
         return;
     uint64_t complete = fold->phases[view.phase].complete;
@@ -196,7 +203,7 @@ static void check_embedded(conduct_t *c)
 
 static int wait_ms(const conduct_t *c)
 {
-    uint64_t now_ns = rb_clock_now_ns();
+    uint64_t now_ns = run_now_ns(c);
     uint64_t due_ns = RB_MIN(rb_run_deadline_ns(c->run), c->next_live_ns);
     return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns) / RB_NS_PER_MS + 1);
 }
@@ -214,9 +221,7 @@ static void loop(conduct_t *c, int signal_fd)
         step(c, (rb_run_event_t){.kind = RB_RUN_TICK});
         check_embedded(c);
         watch_search(c);
-        uint64_t now_ns = rb_clock_now_ns();
-        sync_journal(c, now_ns);
-        show(c, now_ns);
+        show(c, run_now_ns(c));
     }
 }
 
@@ -229,12 +234,26 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* The clock that the run's times are in. It stands still while a machine is off: then the wall
+ * clock tells how long. */
+static uint64_t clock_shift_ns(const rb_resume_t *resume)
+{
+    if (resume == NULL || !resume->has_start)
+        return 0;
+    int64_t offset_ns = (int64_t)(rb_clock_wall_ns() - rb_clock_now_ns());
+    int64_t shift_ns = offset_ns - resume->wall_offset_ns;
+    bool same = shift_ns < SAME_CLOCK_NS && shift_ns > -SAME_CLOCK_NS;
+    return same ? 0 : (uint64_t)shift_ns;
+}
+
 static int prepare(conduct_t *c, rb_err_t *err)
 {
     const rb_fleet_t *fleet = c->opts->fleet;
-    rb_run_sink_t sink = {c, sink_send, sink_row, sink_figures};
+    rb_run_sink_t sink = {c, sink_send, sink_row, sink_figures, sink_sync};
     rb_hub_opts_t hub = {c->opts->run.id, fleet->list, fleet->listen,
                          fleet->has_key ? &fleet->key : NULL};
+    c->journal = c->opts->journal;
+    c->shift_ns = clock_shift_ns(c->opts->run.resume);
     if (c->opts->journal_path != NULL) {
         c->journal = rb_journal_create(c->opts->journal_path, err);
         if (c->journal == NULL)
@@ -246,8 +265,8 @@ static int prepare(conduct_t *c, rb_err_t *err)
     c->run_opts = c->opts->run;
     c->run_opts.nhosts = fleet->list->nitems;
     c->run_opts.hosts = fleet->hosts;
+    c->run_opts.listen = fleet->embedded ? "local" : fleet->listen;
     c->run = rb_run_new(&c->run_opts, &sink);
-    c->next_sync_ns = rb_clock_now_ns() + SYNC_PERIOD_NS; /* not while agents connect */
     return 0;
 }
 
@@ -260,10 +279,9 @@ rb_run_t *rb_conduct(const rb_conduct_opts_t *opts, rb_err_t *err)
         loop(&c, signal_fd);
         close(signal_fd);
         rb_live_end(opts->live);
-        if (c.journal != NULL)
-            rb_journal_sync(c.journal, err);
     }
     rb_hub_destroy(&c.hub);
-    rb_journal_destroy(&c.journal);
+    if (opts->journal == NULL)
+        rb_journal_destroy(&c.journal);
     return c.run;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "coordinator/fleet.h"
+#include "coordinator/journal.h"
 #include "coordinator/live/terminal.h"
 #include "coordinator/merge.h"
 #include "coordinator/run.h"
@@ -14,7 +15,8 @@
 typedef struct {
     rb_run_opts_t run; /* hosts and marks are filled in from the fleet */
     const rb_fleet_t *fleet;
-    const char *journal_path; /* NULL: nothing is kept */
+    const char *journal_path; /* to be made; NULL: nothing is kept, or: */
+    rb_journal_t *journal;    /* of a run that is resumed */
     rb_live_t *live;
     rb_fold_t *fold; /* fed with every row; NULL: none */
 } rb_conduct_opts_t; /* borrowed for the call */

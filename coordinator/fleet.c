@@ -222,7 +222,7 @@ static void fill_hosts(rb_fleet_t *fleet)
                                               item->key ? " (key " : "", item->key ? item->key : "",
                                               item->key ? "...)" : "");
         fleet->hosts[i] = (rb_run_host_opts_t){item->name, fleet->addresses[i], item->nlabels,
-                                               fleet->label_refs + at};
+                                               fleet->label_refs + at, item->key};
         for (size_t k = 0; k < item->nlabels; k++, at++) {
             rackbench__label__init(&fleet->labels[at]);
             fleet->labels[at].name = item->labels[k].key;
@@ -236,8 +236,8 @@ rb_fleet_t *rb_fleet_new(const rb_fleet_opts_t *opts, rb_err_t *err)
 {
     RB_AUTO(rb_fleet_destroy) rb_fleet_t *fleet = rb_calloc(1, sizeof(*fleet));
     int rc;
-    if (opts->hosts != NULL) {
-        fleet->list = rb_hosts_load(opts->hosts, err);
+    if (opts->hosts != NULL || opts->list != NULL) {
+        fleet->list = opts->list != NULL ? opts->list : rb_hosts_load(opts->hosts, err);
         fleet->listen = opts->listen;
         rc = fleet->list != NULL ? 0 : -1;
     } else {

@@ -12,6 +12,7 @@
 
 typedef struct {
     const char *hosts;              /* host list expression or hosts.yaml; NULL: embedded agents */
+    rb_hostlist_t *list;            /* or the list itself, taken */
     uint32_t local;                 /* how many of them */
     const char *listen;             /* URL for agents that --join; NULL: dial the hosts */
     const char *scratch;            /* embedded: parent of the scratch directories */

@@ -1,5 +1,7 @@
 #include "coordinator/journal.h"
 
+#include "coordinator/journal_lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -35,6 +37,7 @@ static uint32_t record_crc(const uint8_t *header, const void *data, size_t size)
 struct rb_journal {
     int fd;
     bool spoiled;  /* a torn record could not be taken back */
+    bool dirty;    /* appended to since the last sync */
     uint64_t size; /* [bytes], up to the last whole record */
     char *path;
 };
@@ -74,8 +77,14 @@ static int create_file(const char *path, rb_err_t *err)
                           path);
     if (fd < 0)
         return rb_err_errno(err, errno, "journal %s", path);
-    flock(fd, LOCK_EX | LOCK_NB); /* nobody else has it: the file is new. Gone with the process */
     return fd;
+}
+
+static rb_journal_t *new_journal(int fd, const char *path, uint64_t size)
+{
+    rb_journal_t *j = rb_calloc(1, sizeof(*j));
+    *j = (rb_journal_t){.fd = fd, .size = size, .path = rb_strdup(path)};
+    return j;
 }
 
 rb_journal_t *rb_journal_create(const char *path, rb_err_t *err)
@@ -83,8 +92,9 @@ rb_journal_t *rb_journal_create(const char *path, rb_err_t *err)
     int fd = create_file(path, err);
     if (fd < 0)
         return NULL;
-    RB_AUTO(rb_journal_destroy) rb_journal_t *j = rb_calloc(1, sizeof(*j));
-    *j = (rb_journal_t){.fd = fd, .size = MAGIC_BYTES, .path = rb_strdup(path)};
+    RB_AUTO(rb_journal_destroy) rb_journal_t *j = new_journal(fd, path, MAGIC_BYTES);
+    if (rb_journal_lock(fd, path, err) != 0)
+        return NULL;
     char magic[] = MAGIC;
     struct iovec iov = {magic, MAGIC_BYTES};
     int rc = write_all(fd, &iov, 1);
@@ -124,12 +134,18 @@ int rb_journal_append(rb_journal_t *j, uint32_t host, const void *data, size_t s
         return io_failed(j->path, -rc, err);
     }
     j->size += sizeof(header) + size;
+    j->dirty = true;
     return 0;
 }
 
 int rb_journal_sync(rb_journal_t *j, rb_err_t *err)
 {
-    return fdatasync(j->fd) == 0 ? 0 : io_failed(j->path, errno, err);
+    if (!j->dirty)
+        return 0;
+    if (fdatasync(j->fd) != 0)
+        return io_failed(j->path, errno, err);
+    j->dirty = false;
+    return 0;
 }
 
 /* ---------------------------------------------------------------- reading */
@@ -304,4 +320,37 @@ int rb_journal_read(const char *path, rb_journal_record_fn *record, void *ctx,
 {
     RB_AUTO(rb_journal_close) rb_journal_reader_t *r = rb_journal_open(path, err);
     return r != NULL ? rb_journal_next(r, record, ctx, ret_info, err) : -1;
+}
+
+/* ---------------------------------------------------------------- going on */
+
+static int cut_rest(rb_journal_t *j, const rb_journal_info_t *info, rb_err_t *err)
+{
+    if (info->corrupt)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "journal %s: the record at byte %" PRIu64
+                          " is damaged, and whole ones follow it; it cannot be gone on with",
+                          j->path, info->end_bytes);
+    if (info->torn_bytes == 0)
+        return 0;
+    if (ftruncate(j->fd, (off_t)info->end_bytes) != 0)
+        return io_failed(j->path, errno, err);
+    j->dirty = true;
+    return rb_journal_sync(j, err);
+}
+
+rb_journal_t *rb_journal_resume(const char *path, rb_journal_record_fn *record, void *ctx,
+                                rb_journal_info_t *ret_info, rb_err_t *err)
+{
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (fd < 0) {
+        rb_err_errno(err, errno, "journal %s", path);
+        return NULL;
+    }
+    RB_AUTO(rb_journal_destroy) rb_journal_t *j = new_journal(fd, path, 0);
+    if (rb_journal_lock(fd, path, err) != 0 ||
+        rb_journal_read(path, record, ctx, ret_info, err) != 0 || cut_rest(j, ret_info, err) != 0)
+        return NULL;
+    j->size = ret_info->end_bytes;
+    return RB_MOVE(j);
 }

@@ -7,7 +7,8 @@
  *                payload: a packed row (proto/sample.h), at most RB_MAX_FRAME bytes
  *
  * Numbers are little endian. Whatever cuts a write short, the records before it stay readable.
- * One thread; append is one writev, sync waits for the disk. The only door to zlib.
+ * One thread; append is one writev, sync waits for the disk. Who writes holds a lock (flock) on the
+ * file. The only door to zlib.
  */
 #pragma once
 
@@ -15,8 +16,8 @@
 
 typedef struct rb_journal rb_journal_t;
 
-/* Makes the file, and holds a lock on it (flock) while this process lives. RB_ERR_INPUT when it
- * exists already or its directory does not. */
+/* Makes the file, and holds a lock on it (flock) as long as the journal is open. RB_ERR_INPUT when
+ * it exists already or its directory does not. */
 rb_journal_t *rb_journal_create(const char *path, rb_err_t *err);
 /* Closes without a sync. */
 void rb_journal_destroy(rb_journal_t **journal);
@@ -26,7 +27,8 @@ void rb_journal_destroy(rb_journal_t **journal);
  * rb_journal_sync. */
 int rb_journal_append(rb_journal_t *journal, uint32_t host, const void *data, size_t size,
                       rb_err_t *err);
-int rb_journal_sync(rb_journal_t *journal, rb_err_t *err); /* RB_ERR_IO */
+/* RB_ERR_IO. Costs nothing when nothing was appended since the last one. */
+int rb_journal_sync(rb_journal_t *journal, rb_err_t *err);
 
 /* Called per record, in order; data is borrowed for the call. Returns -1 with err to end the
  * reading. */
@@ -58,3 +60,9 @@ int rb_journal_next(rb_journal_reader_t *reader, rb_journal_record_fn *record, v
  * and record before it. */
 int rb_journal_read(const char *path, rb_journal_record_fn *record, void *ctx,
                     rb_journal_info_t *ret_info, rb_err_t *err);
+
+/* Locks a journal, reads it as rb_journal_read does, cuts the torn rest off (ret_info->torn_bytes)
+ * and goes on behind it. Beside what those return, RB_ERR_INPUT: another process writes it (it is
+ * named), or it is damaged (`corrupt`): then it is left as it is. */
+rb_journal_t *rb_journal_resume(const char *path, rb_journal_record_fn *record, void *ctx,
+                                rb_journal_info_t *ret_info, rb_err_t *err);

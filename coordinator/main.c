@@ -19,6 +19,12 @@ static const command_t commands[] = {
      "Without --hosts it starts embedded agents on this machine.\n"
      "Ctrl-C stops every agent and prints what was measured; a second one ends at once.\n",
      cmd_run, 1, 1, RB_FOR_RUN},
+    {"resume", "RUN", "take up a run whose coordinator died, or fetch what lost hosts still hold",
+     "RUN is a run directory or the id at the end of its name; the hosts are those of the run.\n"
+     "Agents hand over all rows that the journal lacks. Within the lease a phase simply goes on;\n"
+     "after it the agents have stopped: that phase stays truncated, and those that follow it are "
+     "run,\nunless --collect is given.\n",
+     cmd_resume, 1, 1, RB_FOR_RESUME},
     {"check", "PLAN", "show what a plan would do and how long it takes; touches nothing",
      "Prints the resolved plan; with --hosts or --local also every drive and file on every host,\n"
      "what would be written or overwritten, and what is refused and why.\n",

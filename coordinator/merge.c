@@ -26,6 +26,11 @@ void rb_fold_destroy(rb_fold_t **fold)
         free(f->events[i].kind);
         free(f->events[i].text);
     }
+    for (size_t i = 0; i < f->nreaches; i++) {
+        rb_row_t row = {.kind = RB_ROW_REACH, .reach = f->reaches[i]};
+        rb_row_clear(&row);
+    }
+    free(f->reaches);
     free(f->phases);
     free(f->hosts);
     free(f->events);
@@ -125,6 +130,21 @@ static int take_clock(rb_fold_t *fold, const rb_row_clock_t *row, rb_err_t *err)
     return 0;
 }
 
+static int take_search(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
+{
+    const rb_row_search_t *s = &row->search;
+    rb_fold_phase_t *p = s->phase < fold->nphases ? &fold->phases[s->phase] : NULL;
+    if (p == NULL || !p->over || p->search_row.kind == RB_ROW_SEARCH)
+        return rb_err_set(err, RB_ERR_INTERNAL, "figures of a search's step %u, which %s", s->phase,
+                          p == NULL || !p->over ? "is not over" : "came before");
+    if (s->job >= rb_fold_plan_phase(fold, s->phase)->n_jobs)
+        return rb_err_set(err, RB_ERR_NET, "job %u is not among those of phase %u", s->job,
+                          s->phase);
+    p->search_row = *row;
+    *row = (rb_row_t){0};
+    return 0;
+}
+
 static int take_note(rb_fold_t *fold, rb_row_note_t *row)
 {
     rb_fold_event_t *e = RB_PUSH(fold->events, fold->nevents);
@@ -145,6 +165,16 @@ static int take_end(rb_fold_t *fold, rb_row_t *row)
     return 0;
 }
 
+static int take_reach(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
+{
+    if (row->reach.host != fold->nreaches + 1 || fold->nreaches == RB_MAX_HOSTS)
+        return rb_err_set(err, RB_ERR_NET, "REACH row of host %u where host %zu is due",
+                          row->reach.host, fold->nreaches + 1);
+    *RB_PUSH(fold->reaches, fold->nreaches) = row->reach;
+    *row = (rb_row_t){0};
+    return 0;
+}
+
 static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
 {
     if (row->kind != RB_ROW_RUN && fold->plan == NULL)
@@ -159,7 +189,7 @@ static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
     case RB_ROW_STEP:
         return rb_fold_step(fold, &row->step, err);
     case RB_ROW_SEARCH:
-        return rb_fold_search(fold, row, err);
+        return take_search(fold, row, err);
     case RB_ROW_PHASE_START:
         return rb_fold_phase_start(fold, &row->phase_start, err);
     case RB_ROW_PHASE_END:
@@ -168,6 +198,8 @@ static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
         return take_note(fold, &row->note);
     case RB_ROW_RUN_END:
         return take_end(fold, row);
+    case RB_ROW_REACH:
+        return take_reach(fold, row, err);
     case RB_ROW_WINDOW:
     case RB_ROW_WORKER:
     case RB_ROW_KERNEL:

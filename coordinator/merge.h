@@ -6,9 +6,11 @@
  * dropped once every host has delivered them. The structures are public to be read; only
  * rb_fold_row changes them.
  *
- * Order of rows: RUN, HOST, CLOCK; per phase STEP where it is not the plan's phase of that number,
- * DRIVES, PLACEMENT, LAYOUT and EVENT of the agents, PHASE_START, WINDOW, HEALTH, WORKER,
+ * Order of rows: RUN, REACH, HOST, CLOCK; per phase STEP where it is not the plan's phase of that
+ * number, DRIVES, PLACEMENT, LAYOUT and EVENT of the agents, PHASE_START, WINDOW, HEALTH, WORKER,
  * KERNEL, CPU, PHASE_END, SEARCH; NOTE anywhere; RUN_END last (absent: the run is "truncated").
+ * Rows of a host that was lost may come after PHASE_END and still count. A resumed run goes on
+ * behind what stands there, a RUN_END too: the last one counts.
  */
 #pragma once
 
@@ -125,6 +127,8 @@ typedef struct {
 typedef struct {
     rb_row_t run_row; /* kind RB_ROW_RUN; zero: none yet */
     rb_row_t end_row; /* kind RB_ROW_RUN_END; zero: none yet */
+    size_t nreaches;
+    rb_row_reach_t *reaches; /* [nreaches], in the order of the host list; older journals: none */
     Rackbench__Plan *plan;
     uint64_t seq; /* of the coordinator's own rows */
     size_t nhosts;

@@ -14,7 +14,6 @@ void rb_series_clear(rb_series_t *series);
 
 /* Rows of a phase. A row's contents may be moved out of it. */
 int rb_fold_step(rb_fold_t *fold, rb_row_step_t *row, rb_err_t *err);
-int rb_fold_search(rb_fold_t *fold, rb_row_t *row, rb_err_t *err);
 int rb_fold_phase_start(rb_fold_t *fold, const rb_row_phase_start_t *row, rb_err_t *err);
 int rb_fold_phase_end(rb_fold_t *fold, rb_row_phase_end_t *row, rb_err_t *err);
 int rb_fold_agent_row(rb_fold_t *fold, uint32_t host, rb_row_t *row, rb_err_t *err);

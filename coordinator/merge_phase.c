@@ -59,21 +59,6 @@ int rb_fold_step(rb_fold_t *fold, rb_row_step_t *row, rb_err_t *err)
     return 0;
 }
 
-int rb_fold_search(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
-{
-    const rb_row_search_t *s = &row->search;
-    rb_fold_phase_t *p = s->phase < fold->nphases ? &fold->phases[s->phase] : NULL;
-    if (p == NULL || !p->over || p->search_row.kind == RB_ROW_SEARCH)
-        return rb_err_set(err, RB_ERR_INTERNAL, "figures of a search's step %u, which %s", s->phase,
-                          p == NULL || !p->over ? "is not over" : "came before");
-    if (s->job >= rb_fold_plan_phase(fold, s->phase)->n_jobs)
-        return rb_err_set(err, RB_ERR_NET, "job %u is not among those of phase %u", s->job,
-                          s->phase);
-    p->search_row = *row;
-    *row = (rb_row_t){0};
-    return 0;
-}
-
 rb_member_t *rb_fold_member(rb_fold_phase_t *phase, uint32_t host)
 {
     while (phase->nmembers < host)
@@ -229,6 +214,10 @@ static int take_window(rb_fold_t *fold, uint32_t host, rb_row_window_t *row, rb_
     if (row->index > RB_MAX_WINDOWS || row->span == 0 || row->span > RB_MAX_WINDOWS)
         return rb_err_set(err, RB_ERR_NET, "window %" PRIu64 " of span %u is outside 0..%d",
                           row->index, row->span, RB_MAX_WINDOWS);
+    /* A host that was lost stopped by its own lease, perhaps after the others: that is not in M. */
+    uint64_t at_ns = row->index * rb_fold_interval_ns(fold);
+    if (phase->over && row->part == RB_PART_MAIN && (int64_t)at_ns >= phase->te_at_ns)
+        row->part = RB_PART_DRAINED;
     for (size_t i = 0; i < row->ncells; i++)
         if (check_place(fold, row->phase, row->cells[i].job, row->cells[i].target, err) < 0)
             return -1;
@@ -249,6 +238,8 @@ static int take_worker(rb_fold_t *fold, uint32_t host, rb_row_worker_t *row, rb_
     *w = *row;
     row->turn = (rb_hist_sparse_t){0};
     row->lateness = (rb_hist_sparse_t){0};
+    if (phase->over) /* of a host that was lost and came back */
+        phase->all_done_ns = all_done_ns(phase);
     if (rb_fold_advance(fold, phase, host, UINT64_MAX) < 0)
         return rb_err_set(err, RB_ERR_NET, "a histogram does not add up");
     return 0;
@@ -390,6 +381,7 @@ int rb_fold_agent_row(rb_fold_t *fold, uint32_t host, rb_row_t *row, rb_err_t *e
     case RB_ROW_RUN_END:
     case RB_ROW_STEP:
     case RB_ROW_SEARCH:
+    case RB_ROW_REACH:
         break;
     }
     return rb_err_set(err, RB_ERR_NET, "an agent sent a row of kind %d, the coordinator's own",

@@ -143,6 +143,8 @@ int rb_fold_progress(rb_fold_t *fold, rb_fold_phase_t *phase)
 int rb_fold_advance(rb_fold_t *fold, rb_fold_phase_t *phase, uint32_t host, uint64_t next)
 {
     rb_member_t *m = rb_fold_member(phase, host);
+    if (phase->over) /* late rows of a host that was lost: nothing else will settle them */
+        return settle(fold, phase);
     if (!m->takes_part || next <= m->next)
         return 0;
     /* Only the last of the hosts that are behind costs a look at all of them. */

@@ -185,6 +185,13 @@ static int take_json_lines(rb_options_t *o, const char *value, rb_err_t *err)
     return 0;
 }
 
+static int take_collect(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->collect = true;
+    return 0;
+}
+
 static int take_help(rb_options_t *o, const char *value, rb_err_t *err)
 {
     (void)value, (void)err;
@@ -201,20 +208,20 @@ static const row_t rows[] = {
     {"listen", "URL", "wait here for agents that --join, instead of dialling the hosts",
      take_listen, RB_FOR_FLEET},
     {"key", "FILE", "our own key (default ~/.config/rackbench/key)", take_key,
-     RB_FOR_FLEET | RB_FOR_STOP | RB_FOR_KEYGEN},
+     RB_FOR_FLEET | RB_FOR_RESUME | RB_FOR_STOP | RB_FOR_KEYGEN},
     {"known-hosts", "FILE",
      "keys of agents, lines of NAME KEY (default ~/.config/rackbench/known_hosts)",
-     take_known_hosts, RB_FOR_FLEET | RB_FOR_STOP},
+     take_known_hosts, RB_FOR_FLEET | RB_FOR_RESUME | RB_FOR_STOP},
     {"insecure", NULL, "talk to agents beyond this machine without keys", take_insecure,
      RB_FOR_FLEET | RB_FOR_STOP},
     {"connect-timeout", "TIME", "how long an agent may take to answer at first (default 5s)",
-     take_timeout, RB_FOR_FLEET | RB_FOR_STOP},
+     take_timeout, RB_FOR_FLEET | RB_FOR_RESUME | RB_FOR_STOP},
     {"set", "KEY=VALUE", "override a plan key: phases.0.jobs.0.iodepth=64 (repeatable)", take_set,
      RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_CLEAN},
     {"output", "DIR", "run directory (default ./NAME-YYYYMMDDTHHMMSSZ-ID)", take_output,
      RB_FOR_RUN},
     {"journal-max", "SIZE", "with interval: auto, windows merge to keep it so small (default 10GB)",
-     take_journal_max, RB_FOR_RUN},
+     take_journal_max, RB_FOR_RUN | RB_FOR_RESUME},
     {"scratch", "DIR", "files of --local agents (default ./rackbench-scratch)", take_scratch,
      RB_FOR_FLEET},
     {"allow-path", "DIR", "--local agents may lay out files under DIR (repeatable)", take_path,
@@ -232,6 +239,8 @@ static const row_t rows[] = {
     {"quiet", NULL, "no live line", take_quiet, RB_FOR_LIVE},
     {"json-lines", NULL, "live view as one JSON object a line, on standard output", take_json_lines,
      RB_FOR_LIVE},
+    {"collect", NULL, "fetch rows only: a phase that still runs is stopped, none is started",
+     take_collect, RB_FOR_RESUME},
     {"help", NULL, "this help", take_help, RB_FOR_ALL},
 };
 

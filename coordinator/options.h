@@ -17,10 +17,11 @@ typedef enum {
     RB_FOR_STATUS = 64,
     RB_FOR_ATTACH = 128,
     RB_FOR_STOP = 256,
+    RB_FOR_RESUME = 512,
     RB_FOR_KEYGEN = 1 << 20,
     RB_FOR_FLEET = RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_HOSTS | RB_FOR_CLEAN,
-    RB_FOR_LIVE = RB_FOR_RUN | RB_FOR_ATTACH,
-    RB_FOR_RESULT = RB_FOR_RUN | RB_FOR_REPORT | RB_FOR_ATTACH,
+    RB_FOR_LIVE = RB_FOR_RUN | RB_FOR_RESUME | RB_FOR_ATTACH,
+    RB_FOR_RESULT = RB_FOR_RUN | RB_FOR_RESUME | RB_FOR_REPORT | RB_FOR_ATTACH,
     RB_FOR_ALL = 0xffffff
 } rb_for_t;
 
@@ -31,7 +32,7 @@ typedef struct {
     rb_units_t units;
     uint32_t quantiles; /* bit i: rb_quantiles[i] (result.h); 0: not said */
     uint64_t connect_timeout_ns, journal_max_bytes;
-    bool insecure, allow_wipe, yes, quiet, json_lines, help;
+    bool insecure, allow_wipe, yes, quiet, json_lines, collect, help;
     size_t nsets, npaths, ndevices, nargs;
     const char **sets, **paths, **devices, **args;
 } rb_options_t;

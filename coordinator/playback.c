@@ -29,14 +29,15 @@ void rb_playback_close(rb_playback_t **playback_p)
     *playback_p = NULL;
 }
 
-static int fold_record(void *ctx, uint32_t host, const void *data, size_t size, rb_err_t *err)
+int rb_playback_record(void *ctx, uint32_t host, const void *data, size_t size, rb_err_t *err)
 {
     return rb_fold_row(ctx, host, data, size, err);
 }
 
 int rb_playback_next(rb_playback_t *playback, rb_err_t *err)
 {
-    if (rb_journal_next(playback->reader, fold_record, playback->fold, &playback->info, err) == 0)
+    if (rb_journal_next(playback->reader, rb_playback_record, playback->fold, &playback->info,
+                        err) == 0)
         return 0;
     err->code = RB_ERR_INPUT;
     return -1;
@@ -62,6 +63,6 @@ void rb_playback_gone(const rb_playback_t *playback, rb_err_t *ret)
 {
     rb_err_set(ret, RB_ERR_LOST,
                "no process writes to %s, and the end of the run is not in it: its coordinator is "
-               "gone; rackbench report shows what was measured",
+               "gone; rackbench resume takes it up again, rackbench report shows what was measured",
                playback->path);
 }

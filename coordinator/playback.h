@@ -22,6 +22,9 @@ void rb_playback_close(rb_playback_t **playback);
  * journal, it is what we were given. */
 int rb_playback_next(rb_playback_t *playback, rb_err_t *err);
 
+/* A rb_journal_record_fn whose ctx is a rb_fold_t. */
+int rb_playback_record(void *ctx, uint32_t host, const void *data, size_t size, rb_err_t *err);
+
 /* Its last row is there. */
 bool rb_playback_ended(const rb_playback_t *playback);
 /* A process of this machine still writes to it. Ask before rb_playback_next: then a run that has

@@ -101,6 +101,8 @@ typedef struct {
 typedef struct {
     const char *name;
     bool lost;
+    uint64_t lost_after_ns; /* end of the last window that came, since T0 */
+    const char *lost_why;   /* "": not told */
     rb_stats_t total;
     rb_result_cpu_t cpu;
     unsigned limits; /* of rb_limit_t */

@@ -81,12 +81,22 @@ static void add_kernels(const rb_member_t *m, rb_result_host_t *host)
     }
 }
 
+static const char *loss_of(const rb_fold_t *fold, uint32_t host)
+{
+    for (size_t i = 0; i < fold->nevents; i++)
+        if (fold->events[i].host == host && strcmp(fold->events[i].kind, "host_lost") == 0)
+            return fold->events[i].text;
+    return "";
+}
+
 static void add_host(rb_summer_t *summer, rb_scope_t scope, const rb_member_t *m,
                      rb_result_phase_t *phase)
 {
     rb_result_host_t *host = RB_PUSH(phase->hosts, phase->nhosts);
     host->name = rb_fold_host_name(scope.fold, (uint32_t)scope.host);
     host->lost = m->lost;
+    host->lost_after_ns = m->delivered * rb_fold_interval_ns(scope.fold);
+    host->lost_why = loss_of(scope.fold, (uint32_t)scope.host);
     host->series = &m->series;
     host->has_start = rb_member_start(m, &host->start) == 0;
     rb_summer_stats(summer, &scope, &host->total);

@@ -16,6 +16,7 @@ rb_run_t *rb_run_new(const rb_run_opts_t *opts, const rb_run_sink_t *sink)
     for (size_t i = 0; i < opts->nhosts; i++) {
         run->hosts[i].opts = &opts->hosts[i];
         run->hosts[i].next_row = 1;
+        run->hosts[i].end_at_ns = INT64_MIN;
         rb_clocksync_init(&run->hosts[i].clock);
     }
     return run;
@@ -64,6 +65,11 @@ static void begin_command(rb_run_t *run, rb_stage_t stage, rb_run_want_t want)
     for (size_t i = 0; i < run->opts.nhosts; i++)
         if (run->hosts[i].link == LINK_UP)
             rb_run_command(run, &run->hosts[i], want);
+}
+
+void rb_run_begin_load(rb_run_t *run)
+{
+    begin_command(run, RB_STAGE_LOAD, WANT_LOADED);
 }
 
 /* T0: far enough ahead for the slowest round trip seen in the burst, twice over. */
@@ -115,6 +121,10 @@ static void after_probe(rb_run_t *run, uint64_t now_ns)
     rb_run_write_clocks(run, now_ns);
     if (run->stage == RB_STAGE_DONE) /* the journal refused a row */
         return;
+    if (run->resuming) {
+        rb_run_resume_course(run, now_ns);
+        return;
+    }
     switch (run->opts.goal) {
     case RB_RUN_INVENTORY:
     case RB_RUN_STOP:
@@ -125,7 +135,7 @@ static void after_probe(rb_run_t *run, uint64_t now_ns)
         break;
     case RB_RUN_BENCHMARK:
     case RB_RUN_CHECK:
-        begin_command(run, RB_STAGE_LOAD, WANT_LOADED);
+        rb_run_begin_load(run);
         break;
     }
 }
@@ -145,19 +155,20 @@ static void after_load(rb_run_t *run, uint64_t now_ns)
     if (refused(run, now_ns))
         return;
     note_warnings(run, now_ns);
-    if (run->opts.goal == RB_RUN_CHECK) {
+    run->loaded = true;
+    if (run->opts.goal == RB_RUN_CHECK)
         rb_run_finish(run, now_ns);
-        return;
-    }
-    rb_run_begin(run, now_ns);
+    else
+        rb_run_go_on(run, now_ns);
 }
 
 static void after_phase(rb_run_t *run, uint64_t now_ns)
 {
     rb_run_write_phase_end(run);
     rb_run_judge_skew(run);
-    if (run->outcome.err.code != RB_OK || !rb_run_go_on(run, now_ns))
-        rb_run_finish(run, now_ns);
+    run->over = true;
+    run->told = false;
+    rb_run_go_on(run, now_ns);
 }
 
 bool rb_run_reached(const rb_run_t *run, const rb_run_host_t *host)
@@ -174,24 +185,27 @@ bool rb_run_reached(const rb_run_t *run, const rb_run_host_t *host)
     case RB_STAGE_PREPARE:
     case RB_STAGE_CLEAN:
         return host->want == WANT_NOTHING;
+    case RB_STAGE_COLLECT:
     case RB_STAGE_DONE:
         return true;
     }
     return true;
 }
 
-/* Lost hosts are not waited for, nor those that the phase does not concern. */
-static bool counts(const rb_run_t *run, const rb_run_host_t *host)
+bool rb_run_counts(const rb_run_t *run, const rb_run_host_t *host)
 {
     bool in_phase = run->stage == RB_STAGE_PREPARE || run->stage == RB_STAGE_PROBE_PHASE ||
                     run->stage == RB_STAGE_RUN;
-    return host->link != LINK_LOST && (!in_phase || host->takes_part);
+    bool there = host->link != LINK_LOST && host->link != LINK_FREE;
+    return there && (!in_phase || host->takes_part);
 }
 
 static bool complete(const rb_run_t *run)
 {
+    if (run->stage == RB_STAGE_COLLECT)
+        return !rb_run_owed(run);
     for (size_t i = 0; i < run->opts.nhosts; i++)
-        if (counts(run, &run->hosts[i]) && !rb_run_reached(run, &run->hosts[i]))
+        if (rb_run_counts(run, &run->hosts[i]) && !rb_run_reached(run, &run->hosts[i]))
             return false;
     return true;
 }
@@ -219,6 +233,7 @@ void rb_run_advance(rb_run_t *run, uint64_t now_ns)
             after_phase(run, now_ns);
             break;
         case RB_STAGE_CLEAN:
+        case RB_STAGE_COLLECT:
             rb_run_finish(run, now_ns);
             break;
         case RB_STAGE_DONE:
@@ -231,9 +246,16 @@ void rb_run_advance(rb_run_t *run, uint64_t now_ns)
 
 static void start(rb_run_t *run, const rb_run_event_t *ev)
 {
-    run->start_ns = ev->now_ns;
+    run->start_ns = run->connect_ns = ev->now_ns;
     run->next_beat_ns = ev->now_ns + RB_BEAT_NS;
+    if (run->opts.resume != NULL) {
+        rb_run_resume(run, ev);
+        return;
+    }
+    if (run->opts.goal == RB_RUN_BENCHMARK)
+        rb_run_first_step(run);
     rb_run_write_run(run);
+    rb_run_write_reaches(run);
     for (size_t i = 0; i < run->opts.nhosts && run->stage != RB_STAGE_DONE; i++)
         rb_run_greet(run, &run->hosts[i], ev->now_ns);
 }
@@ -246,6 +268,9 @@ static void tick(rb_run_t *run, uint64_t now_ns)
     bool we_slept = now_ns > run->next_beat_ns + 2 * RB_BEAT_NS;
     run->next_beat_ns = now_ns + RB_BEAT_NS;
     rb_run_keep_budget(run, now_ns);
+    bool connecting = run->stage <= RB_STAGE_PROBE && !run->resuming; /* nobody has rows yet */
+    if (!connecting && !rb_run_sync(run, now_ns) && run->stage == RB_STAGE_DONE)
+        return;
     for (size_t i = 0; i < run->opts.nhosts; i++) {
         rb_run_host_t *host = &run->hosts[i];
         /* Who was given up is left to the end of its lease; who is freed, alone. */
@@ -256,6 +281,7 @@ static void tick(rb_run_t *run, uint64_t now_ns)
         if (we_slept)
             host->heard_ns = now_ns;
     }
+    rb_run_collect(run, now_ns);
     rb_run_check_silence(run, now_ns);
     if (run->stage != RB_STAGE_RUN || now_ns < run->next_clocks_ns)
         return;
@@ -268,13 +294,6 @@ static void broken(rb_run_t *run, const rb_run_event_t *ev)
     rb_err_t err;
     rb_err_set(&err, RB_ERR_NET, "%s", ev->text);
     rb_run_fail_host(run, &run->hosts[ev->host - 1], ev->now_ns, &err);
-}
-
-static void journal_failed(rb_run_t *run, const rb_run_event_t *ev)
-{
-    rb_err_t err;
-    rb_err_set(&err, RB_ERR_IO, "%s", ev->text);
-    rb_run_fail(run, ev->now_ns, "failed", &err);
 }
 
 void rb_run_step(rb_run_t *run, const rb_run_event_t *ev)
@@ -303,10 +322,8 @@ void rb_run_step(rb_run_t *run, const rb_run_event_t *ev)
         rb_run_refused(run, ev);
         break;
     case RB_RUN_GONE:
+        run->hosts[ev->host - 1].stranger = true;
         rb_run_lose(run, &run->hosts[ev->host - 1], ev->now_ns, ev->text);
-        break;
-    case RB_RUN_JOURNAL_FAILED:
-        journal_failed(run, ev);
         break;
     case RB_RUN_INTERRUPT:
         rb_run_interrupt(run, ev->now_ns);
@@ -321,77 +338,4 @@ void rb_run_step(rb_run_t *run, const rb_run_event_t *ev)
 uint64_t rb_run_deadline_ns(const rb_run_t *run)
 {
     return run->next_beat_ns;
-}
-
-/* ---- for the views ---- */
-
-void rb_run_view(const rb_run_t *run, uint64_t now_ns, rb_run_view_t *ret)
-{
-    *ret = (rb_run_view_t){.stage = run->stage,
-                           .phase = run->phase,
-                           .plan_phase = run->plan_phase,
-                           .stopping = run->te_ns != 0};
-    if (run->search_job >= 0) {
-        ret->step = run->step;
-        ret->rate_iops = run->search.rate_iops;
-    }
-    if (run->stage == RB_STAGE_RUN)
-        ret->t0_ns = run->t0_ns;
-    for (size_t i = 0; i < run->opts.nhosts; i++) {
-        const rb_run_host_t *host = &run->hosts[i];
-        ret->hosts += counts(run, host) || host->link == LINK_LOST;
-        ret->answering += counts(run, host) && host->heard_ns + 2 * RB_NS_PER_S > now_ns;
-        ret->reached += counts(run, host) && rb_run_reached(run, host);
-        ret->done_bytes += host->done_bytes;
-        ret->total_bytes += host->total_bytes;
-    }
-}
-
-const rb_latency_search_t *rb_run_search(const rb_run_t *run, uint32_t *ret_job)
-{
-    if (run->stage != RB_STAGE_RUN || run->search_job < 0)
-        return NULL;
-    *ret_job = (uint32_t)run->search_job;
-    return &run->search;
-}
-
-bool rb_run_done(const rb_run_t *run)
-{
-    return run->stage == RB_STAGE_DONE;
-}
-
-const rb_run_outcome_t *rb_run_outcome(const rb_run_t *run)
-{
-    return &run->outcome;
-}
-
-const char *rb_run_silence(const rb_run_t *run, uint32_t host)
-{
-    return run->hosts[host - 1].why;
-}
-
-const Rackbench__Inventory *rb_run_inventory(const rb_run_t *run, uint32_t host)
-{
-    return run->hosts[host - 1].inventory;
-}
-
-const Rackbench__Loaded *rb_run_loaded(const rb_run_t *run, uint32_t host)
-{
-    return run->hosts[host - 1].loaded ? run->hosts[host - 1].loaded->loaded : NULL;
-}
-
-const Rackbench__Cleaned *rb_run_cleaned(const rb_run_t *run, uint32_t host)
-{
-    return run->hosts[host - 1].cleaned ? run->hosts[host - 1].cleaned->cleaned : NULL;
-}
-
-rb_run_stopped_t rb_run_stopped(const rb_run_t *run, uint32_t host)
-{
-    const rb_run_host_t *h = &run->hosts[host - 1];
-    return (rb_run_stopped_t){h->owner, h->owner_wall_ns, h->link == LINK_UP};
-}
-
-bool rb_run_clock(const rb_run_t *run, uint32_t host, uint64_t now_ns, rb_clock_estimate_t *ret)
-{
-    return rb_clocksync_estimate(&run->hosts[host - 1].clock, now_ns, ret);
 }

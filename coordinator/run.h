@@ -6,7 +6,11 @@
  * and a command it has not reached is sent again.
  *
  *   CONNECT -> PROBE -> LOAD -> per step: PREPARE -> PROBE -> ARM/RUN (until all drained, all rows
- * in) -> DONE
+ * in) -> COLLECT (if hosts were lost) -> DONE
+ *
+ * A host that was lost stays out of the run, but its rows are fetched (Collect) as soon as it
+ * answers again; at the end the run waits for that a little. A run whose coordinator died, or that
+ * ended before all rows were in, is taken up again with what its journal tells (resume.h).
  *
  * A step is a phase as it is run: each phase of the plan is one, and one with a latency target is
  * as many as its search takes. "phase" in messages and rows is the number of the step in the run.
@@ -21,6 +25,8 @@
 #include "coordinator/analysis/latency_search.h"
 #include "coordinator/clocksync.h"
 #include "proto/wire.h"
+
+typedef struct rb_resume rb_resume_t; /* resume.h */
 
 #define RB_BEAT_NS        (500 * RB_NS_PER_MS)
 #define RB_DRAIN_LIMIT_NS (60 * RB_NS_PER_S)  /* after the end of M; the engine cancels at 30 s */
@@ -43,6 +49,7 @@ typedef struct {
     const char *address; /* for messages: "10.77.0.3:7411"; NULL: it is to dial us */
     size_t nlabels;
     Rackbench__Label *const *labels; /* [nlabels] */
+    const char *key;                 /* its public key, or NULL */
 } rb_run_host_opts_t;
 
 typedef struct {
@@ -55,8 +62,11 @@ typedef struct {
     uint64_t connect_timeout_ns;
     uint64_t journal_max_bytes; /* with `interval: auto`; 0: no limit */
     size_t nmarks;
-    const char *const *marks; /* [nmarks] "insecure", ... */
-} rb_run_opts_t;              /* all borrowed: outlives the run */
+    const char *const *marks;  /* [nmarks] "insecure", ... */
+    const char *listen;        /* where hosts dial us, "local" for embedded ones, or NULL */
+    const rb_resume_t *resume; /* the run so far; NULL: it begins */
+    bool collect_only;         /* resumed: start nothing, stop what runs, take the rows */
+} rb_run_opts_t;               /* all borrowed: outlives the run */
 
 /* Hosts are numbered from 1 in the order of the options; 0 is the coordinator. */
 typedef struct {
@@ -67,20 +77,21 @@ typedef struct {
     /* What a job did in a step so far, on all hosts together. */
     void (*figures)(void *ctx, uint32_t phase, uint32_t job, uint32_t percentile_ppm,
                     rb_search_figures_t *ret);
+    /* Makes the rows so far safe; rows are acknowledged after that. */
+    int (*sync)(void *ctx, rb_err_t *err);
 } rb_run_sink_t;
 
 typedef enum {
     RB_RUN_START, /* first event */
     RB_RUN_TICK,
-    RB_RUN_MESSAGE,        /* host, message */
-    RB_RUN_ROW,            /* host, row, row_size */
-    RB_RUN_BROKEN,         /* host, text: it sent what cannot be understood */
-    RB_RUN_REFUSED,        /* host, text: it does not let us in, for now */
-    RB_RUN_GONE,           /* host, text: it is known to have ended */
-    RB_RUN_JOURNAL_FAILED, /* text: what is written cannot be made safe */
-    RB_RUN_INTERRUPT,      /* the user's Ctrl-C; the second one ends at once */
-    RB_RUN_VERDICT         /* text: why no more of the phase under way is needed. It ends for all
-                            * hosts at one instant, and the run goes on. */
+    RB_RUN_MESSAGE,   /* host, message */
+    RB_RUN_ROW,       /* host, row, row_size */
+    RB_RUN_BROKEN,    /* host, text: it sent what cannot be understood */
+    RB_RUN_REFUSED,   /* host, text: it does not let us in, for now */
+    RB_RUN_GONE,      /* host, text: it is known to have ended */
+    RB_RUN_INTERRUPT, /* the user's Ctrl-C; the second one ends at once */
+    RB_RUN_VERDICT    /* text: why no more of the phase under way is needed. It ends for all
+                       * hosts at one instant, and the run goes on. */
 } rb_run_event_kind_t;
 
 typedef struct {
@@ -109,6 +120,7 @@ typedef enum {
     RB_STAGE_PROBE_PHASE,
     RB_STAGE_RUN,
     RB_STAGE_CLEAN,
+    RB_STAGE_COLLECT,
     RB_STAGE_DONE
 } rb_stage_t;
 
@@ -137,6 +149,9 @@ typedef struct {
 } rb_run_outcome_t;
 bool rb_run_done(const rb_run_t *run);
 const rb_run_outcome_t *rb_run_outcome(const rb_run_t *run);
+
+/* DONE: hosts that may still hold rows; resuming the run fetches them. */
+size_t rb_run_rows_missing(const rb_run_t *run);
 
 /* What a host answered; NULL / false if it has not. host from 1. Borrowed. */
 const char *rb_run_silence(const rb_run_t *run,

@@ -48,6 +48,8 @@ void rb_run_keep_budget(rb_run_t *run, uint64_t now_ns)
         up += run->hosts[i].link == LINK_UP;
         drives += loaded != NULL ? loaded->n_subjects : 0;
     }
+    if (drives == 0 && run->opts.resume != NULL) /* in its first phase nobody was asked: */
+        drives = up;                             /* one each, until rows tell */
     if (drives == 0)
         return;
     rb_budget_guess(&run->budget, drives, run->opts.nhosts);

@@ -2,12 +2,12 @@
 
 #define STOP_LEAD_NS    (20 * RB_NS_PER_MS)
 #define STOP_SILENCE_NS (3 * RB_NS_PER_S)
+#define SILENT_NS       (1400 * RB_NS_PER_MS) /* looked at once a beat: named within 2 s */
+#define STRAGGLER_NS    (2 * RB_NS_PER_S)
 enum { MAX_NAMED = 2 }; /* hosts in one message beside the first */
 
-void rb_run_finish(rb_run_t *run, uint64_t now_ns)
+static void judge_losses(rb_run_t *run)
 {
-    if (run->stage == RB_STAGE_DONE)
-        return;
     const Rackbench__Plan *plan = run->opts.plan;
     size_t left = run->opts.nhosts - run->lost;
     bool excused = plan != NULL && plan->min_hosts > 0 && left >= plan->min_hosts;
@@ -16,12 +16,37 @@ void rb_run_finish(rb_run_t *run, uint64_t now_ns)
         rb_err_set(&run->outcome.err, RB_ERR_LOST, "%zu of %zu hosts were lost", run->lost,
                    run->opts.nhosts);
     }
+    if (run->outcome.err.code != RB_OK || (!run->was_cut && !run->left_out))
+        return;
+    run->outcome.status = "truncated";
+    rb_err_set(&run->outcome.err, RB_ERR_INTERRUPTED, "interrupted: %s",
+               run->was_cut ? "a phase was cut short while no coordinator was there"
+                            : "rows were collected, and the phases that were left not run");
+}
+
+/* Who still holds rows keeps them, for the run to be resumed. */
+void rb_run_end(rb_run_t *run, uint64_t now_ns)
+{
+    if (run->stage == RB_STAGE_DONE)
+        return;
+    judge_losses(run);
+    rb_run_note_collected(run, now_ns);
     rb_run_write_end(run, now_ns);
-    if (run->stage == RB_STAGE_DONE) /* the journal refused the row: that has ended the run */
+    rb_run_sync(run, now_ns);
+    if (run->stage == RB_STAGE_DONE) /* the journal refused: that has ended the run */
         return;
     run->stage = RB_STAGE_DONE;
     for (size_t i = 0; i < run->opts.nhosts; i++)
-        rb_run_send_bye(run, &run->hosts[i]);
+        if (run->hosts[i].link != LINK_FREE && !rb_run_holds_rows(run, &run->hosts[i]))
+            rb_run_send_bye(run, &run->hosts[i]);
+}
+
+void rb_run_finish(rb_run_t *run, uint64_t now_ns)
+{
+    if (run->stage != RB_STAGE_COLLECT && run->stage != RB_STAGE_DONE && !run->journal_broken)
+        rb_run_begin_collect(run, now_ns);
+    if (run->stage != RB_STAGE_COLLECT || !rb_run_owed(run))
+        rb_run_end(run, now_ns);
 }
 
 void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns)
@@ -39,7 +64,7 @@ void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns)
 
 void rb_run_verdict(rb_run_t *run, uint64_t now_ns, const char *reason)
 {
-    if (run->stage != RB_STAGE_RUN || run->te_ns != 0)
+    if (run->stage != RB_STAGE_RUN || run->te_ns != 0 || rb_run_in_resumed_phase(run))
         return;
     snprintf(run->reason, sizeof(run->reason), "%s", reason);
     rb_run_stop_phase(run, now_ns);
@@ -48,7 +73,11 @@ void rb_run_verdict(rb_run_t *run, uint64_t now_ns, const char *reason)
 /* Stop what is under way: a running phase drains and keeps its figures, anything else just ends. */
 static void wind_up(rb_run_t *run, uint64_t now_ns)
 {
-    if (run->stage != RB_STAGE_RUN)
+    if (run->resuming) /* first it must be known what runs */
+        return;
+    if (run->stage == RB_STAGE_COLLECT)
+        rb_run_end(run, now_ns);
+    else if (run->stage != RB_STAGE_RUN)
         rb_run_finish(run, now_ns);
     else if (run->te_ns == 0)
         rb_run_stop_phase(run, now_ns);
@@ -77,7 +106,7 @@ void rb_run_interrupt(rb_run_t *run, uint64_t now_ns)
     }
     if (run->stage == RB_STAGE_RUN)
         rb_run_write_phase_end(run);
-    rb_run_finish(run, now_ns);
+    rb_run_end(run, now_ns);
 }
 
 /* ---- hosts that do not answer ---- */
@@ -87,11 +116,14 @@ static void lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char
     host->link = LINK_LOST;
     host->want = WANT_NOTHING;
     host->burst = 0;
+    host->want_beat = host->beat; /* older answers say nothing of its end */
     snprintf(host->why, sizeof(host->why), "%s", why);
     run->lost++;
-    if (host->inventory == NULL) /* it never came: the result still names it */
+    if (host->inventory == NULL && !host->known) /* it never came: the result still names it */
         rb_run_write_host(run, host);
     rb_run_note(run, host, now_ns, "host_lost", why);
+    if (host->stranger && host->known)
+        rb_run_note(run, host, now_ns, "rows_lost", "what it had not handed over is gone");
 }
 
 /* Whoever lists or frees hosts has something to say of each of them. */
@@ -135,6 +167,7 @@ static const char *const stages[] = {
     [RB_STAGE_PROBE_PHASE] = "measuring clocks",
     [RB_STAGE_RUN] = "running",
     [RB_STAGE_CLEAN] = "cleaning",
+    [RB_STAGE_COLLECT] = "collecting rows",
     [RB_STAGE_DONE] = "ending",
 };
 
@@ -150,6 +183,16 @@ static bool still_busy(const rb_run_t *run, const rb_run_host_t *host, uint64_t 
                       (double)(now_ns - run->start_ns) / 1e9);
 }
 
+uint64_t rb_run_due_ns(const rb_run_t *run)
+{
+    if (run->stage != RB_STAGE_RUN)
+        return 0;
+    uint64_t runtime_ns = rb_phase_runtime_ns(rb_run_phase(run));
+    if (run->te_ns != 0)
+        return run->te_ns;
+    return runtime_ns == 0 ? 0 : run->t0_ns + rb_phase_ramp_ns(rb_run_phase(run)) + runtime_ns;
+}
+
 /* Why this host is given up now; false if it is not. */
 static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, rb_err_t *ret)
 {
@@ -161,7 +204,7 @@ static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t no
     uint64_t lease_ns = run->opts.plan != NULL ? run->opts.plan->lease_ns : 3 * RB_NS_PER_S;
     double timeout_s = (double)run->opts.connect_timeout_ns / 1e9;
     bool late =
-        host->link == LINK_CONNECTING && now_ns >= run->start_ns + run->opts.connect_timeout_ns;
+        host->link == LINK_CONNECTING && now_ns >= run->connect_ns + run->opts.connect_timeout_ns;
     if (late && host->opts->address == NULL)
         return rb_err_set(ret, RB_ERR_NET,
                           "has not joined within %.1f s; it must dial us by --join and that name",
@@ -181,11 +224,8 @@ static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t no
                           stages[run->stage]);
     if (run->stage != RB_STAGE_RUN || !host->takes_part || rb_run_reached(run, host))
         return false;
-    uint64_t runtime_ns = rb_phase_runtime_ns(rb_run_phase(run));
-    uint64_t end_ns = run->t0_ns + rb_phase_ramp_ns(rb_run_phase(run)) + runtime_ns;
-    if (run->te_ns != 0)
-        end_ns = run->te_ns;
-    if ((run->te_ns != 0 || runtime_ns != 0) && now_ns > end_ns + RB_DRAIN_LIMIT_NS)
+    uint64_t due_ns = rb_run_due_ns(run);
+    if (due_ns != 0 && now_ns > due_ns + RB_DRAIN_LIMIT_NS)
         return rb_err_set(ret, RB_ERR_LOST, "still busy %.0f s after the end of the phase",
                           (double)RB_DRAIN_LIMIT_NS / 1e9);
     return false;
@@ -198,13 +238,51 @@ void rb_run_refused(rb_run_t *run, const rb_run_event_t *ev)
         snprintf(host->why, sizeof(host->why), "%s", ev->text);
 }
 
+void rb_run_heard(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    char text[64];
+    if (host->silent && host->link == LINK_UP) {
+        snprintf(text, sizeof(text), "answers again after %.1f s",
+                 (double)(now_ns - host->heard_ns) / 1e9);
+        rb_run_note(run, host, now_ns, "answers", text);
+    }
+    host->silent = false;
+    host->heard_ns = now_ns;
+}
+
+/* Hosts that make the others wait are named, and not given up for it. */
+static void name_slow(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    char text[96];
+    if (host->link == LINK_UP && !host->silent && now_ns > host->heard_ns + SILENT_NS) {
+        host->silent = true;
+        snprintf(text, sizeof(text), "no answer for %.1f s while %s",
+                 (double)(now_ns - host->heard_ns) / 1e9, stages[run->stage]);
+        rb_run_note(run, host, now_ns, "no_answer", text);
+    }
+    uint64_t due_ns = rb_run_due_ns(run);
+    bool late = due_ns != 0 && now_ns > RB_MAX(due_ns, run->connect_ns) + STRAGGLER_NS;
+    if (!late || host->straggler || !host->takes_part || host->link != LINK_UP ||
+        rb_run_reached(run, host))
+        return;
+    host->straggler = true;
+    snprintf(text, sizeof(text), "still busy %.1f s after the end of the phase",
+             (double)(now_ns - due_ns) / 1e9);
+    rb_run_note(run, host, now_ns, "straggler", text);
+}
+
 void rb_run_check_silence(rb_run_t *run, uint64_t now_ns)
 {
     rb_err_t all = {0};
     size_t more = 0;
+    if (run->stage == RB_STAGE_COLLECT)
+        return;
     for (size_t i = 0; i < run->opts.nhosts; i++) {
         rb_run_host_t *host = &run->hosts[i];
         rb_err_t why;
+        name_slow(run, host, now_ns);
+        if (run->stage == RB_STAGE_DONE) /* the journal refused a row */
+            return;
         if (!given_up(run, host, now_ns, &why))
             continue;
         lose(run, host, now_ns, why.text);
@@ -229,7 +307,8 @@ void rb_run_check_silence(rb_run_t *run, uint64_t now_ns)
 void rb_run_lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char *why)
 {
     rb_err_t err;
-    if (host->link == LINK_LOST)
+    /* While rows are collected all others have done their work. */
+    if (host->link == LINK_LOST || run->stage == RB_STAGE_COLLECT)
         return;
     lose(run, host, now_ns, why);
     rb_err_set(&err, RB_ERR_LOST, "agent %s: %s", host->opts->name, why);

@@ -20,6 +20,11 @@ static void fail_by(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                     const Rackbench__Fault *fault)
 {
     rb_err_t err;
+    bool stopped = fault->code == RB_ERR_LOST || fault->code == RB_ERR_INTERRUPTED;
+    if (stopped && rb_run_in_resumed_phase(run)) { /* it was we who were not there */
+        rb_run_cut(run, host, now_ns, fault->text);
+        return;
+    }
     if (fault->code == RB_ERR_LOST) {
         rb_run_lose(run, host, now_ns, fault->text);
         return;
@@ -33,9 +38,12 @@ static void fail_by(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
 /* Whoever joins again after its Welcome is another process, that knows nothing of this run. */
 static void on_join(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
 {
-    if (host->link == LINK_CONNECTING)
+    if (host->link == LINK_CONNECTING) {
         rb_run_command(run, host, WANT_WELCOME);
-    else if (host->link == LINK_UP)
+        return;
+    }
+    host->stranger = true;
+    if (host->link == LINK_UP)
         rb_run_lose(run, host, now_ns, "the agent was started again and knows nothing of this run");
 }
 
@@ -55,14 +63,16 @@ static void note_release(rb_run_t *run, const rb_run_host_t *host, uint64_t now_
 static void on_welcome(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                        const Rackbench__Welcome *welcome)
 {
-    if (host->link == LINK_LOST && host->inventory == NULL)
+    if (host->link == LINK_LOST && !host->known)
         rb_run_send_bye(run, host); /* it came too late: set it free */
     if (host->link != LINK_CONNECTING)
         return;
     host->link = LINK_UP;
     host->want = WANT_NOTHING;
+    rb_inventory_destroy(&host->inventory);
     host->inventory = rb_inventory_copy(welcome->inventory);
     rb_run_write_host(run, host);
+    host->known |= !run->journal_broken;
     note_release(run, host, now_ns);
 }
 
@@ -84,7 +94,8 @@ static void on_busy(rb_run_t *run, rb_run_host_t *host, const rb_run_event_t *ev
         on_still_busy(host, busy);
         return;
     }
-    if (strcmp(busy->run_id, run->opts.id) == 0)
+    host->stranger |= strcmp(busy->run_id, run->opts.id) != 0;
+    if (!host->stranger)
         rb_err_set(&err, RB_ERR_INPUT, "stands in the host list twice, under another address");
     else
         rb_err_set(&err, RB_ERR_NET,
@@ -93,7 +104,10 @@ static void on_busy(rb_run_t *run, rb_run_host_t *host, const rb_run_event_t *ev
                    busy->run_id,
                    rb_fmt_since(since, sizeof(since), busy->since_wall_ns, ev->wall_ns),
                    host->opts->name);
-    rb_run_fail_host(run, host, ev->now_ns, &err);
+    if (host->stranger && run->opts.resume != NULL) /* the others hold rows of this run */
+        rb_run_lose(run, host, ev->now_ns, err.text);
+    else
+        rb_run_fail_host(run, host, ev->now_ns, &err);
 }
 
 /* The agent is not where the last command should have brought it: the command or its answer was
@@ -179,13 +193,18 @@ static void on_beat_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
         on_free(host, ack);
         return;
     }
+    if (host->link == LINK_LOST)
+        rb_run_on_lost_ack(run, host, now_ns, ack);
     if (host->link != LINK_UP)
         return;
     if (ack->wall_clock != NULL)
         ask_wall_clock(run, host, now_ns, ack);
     if (run->stage == RB_STAGE_DONE) /* the journal refused the note */
         return;
+    if (run->resuming && !rb_run_resume_check(run, host, now_ns, ack))
+        return;
     if (ack->state == RACKBENCH__BEAT_ACK__STATE__idle) {
+        host->stranger = true;
         rb_run_lose(run, host, now_ns, "it was restarted");
         return;
     }
@@ -267,7 +286,7 @@ void rb_run_on_message(rb_run_t *run, const rb_run_event_t *ev)
 {
     rb_run_host_t *host = &run->hosts[ev->host - 1];
     const Rackbench__ToCoordinator *msg = ev->message;
-    host->heard_ns = ev->now_ns;
+    rb_run_heard(run, host, ev->now_ns);
     switch (msg->body_case) {
     case RACKBENCH__TO_COORDINATOR__BODY_WELCOME:
         on_welcome(run, host, ev->now_ns, msg->welcome);
@@ -298,6 +317,7 @@ void rb_run_on_message(rb_run_t *run, const rb_run_event_t *ev)
         on_failed(run, host, ev->now_ns, msg->failed);
         break;
     case RACKBENCH__TO_COORDINATOR__BODY_LEAVING:
+        host->stranger = true; /* its rows end with it */
         if (host->link == LINK_UP)
             rb_run_lose(run, host, ev->now_ns, msg->leaving->reason);
         break;

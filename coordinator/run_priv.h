@@ -1,14 +1,17 @@
 /* run_priv.h - what the files of the run share: run.c (stages), run_message.c (what agents say),
  * run_send.c (what we say), run_row.c (the journal), run_budget.c (its size), run_step.c (what is
- * run next), run_end.c (loss, faults, the end). */
+ * run next), run_end.c (loss, faults, the end), run_lost.c (rows of lost hosts), run_resume.c (a
+ * run that is taken up again), run_view.c (what others see of it). */
 #pragma once
 
 #include "coordinator/budget.h"
+#include "coordinator/resume.h"
 #include "coordinator/run.h"
 #include "proto/sample.h"
 #include "proto/select.h"
 
-typedef enum { LINK_CONNECTING, LINK_UP, LINK_LOST } rb_run_link_t;
+/* FREE: of a run that was complete before; it has all its rows. */
+typedef enum { LINK_CONNECTING, LINK_UP, LINK_LOST, LINK_FREE } rb_run_link_t;
 
 /* The answer that a host owes us. */
 typedef enum {
@@ -28,14 +31,26 @@ typedef struct {
     rb_run_want_t want;
     uint64_t want_beat; /* Beats after this one know of the command */
     uint64_t heard_ns;
-    uint64_t beat;                           /* seq of the last Beat */
-    uint32_t burst;                          /* probes of the burst still to come, at most */
-    uint32_t burst_idle;                     /* of the last ones, how many told nothing new */
-    uint64_t burst_bound_ns;                 /* of the clock, when one last did */
-    uint64_t next_row;                       /* the only one we accept */
+    uint64_t beat;           /* seq of the last Beat */
+    uint32_t burst;          /* probes of the burst still to come, at most */
+    uint32_t burst_idle;     /* of the last ones, how many told nothing new */
+    uint64_t burst_bound_ns; /* of the clock, when one last did */
+    uint64_t next_row;       /* the only one we accept */
+    uint64_t safe_row;       /* up to here rows are acknowledged */
+    bool known;              /* its HOST row is in the journal, so its rows may be */
+    bool checked;            /* resumed: it knows what it did, so its rows are taken */
+    bool silent;             /* "no_answer" was noted */
+    bool straggler;          /* noted */
+    /* LOST: */
+    bool stranger;                           /* it holds nothing of this run any more */
+    bool back;                               /* it has answered since */
+    bool at_rest;                            /* ... and makes no more rows: last_row is the last */
+    bool waited;                             /* long enough, at the end of the run */
     char why[sizeof(((rb_err_t *)0)->text)]; /* LOST, or not let in: the reason */
     bool takes_part;                         /* in the phase */
     uint64_t last_row;   /* DRAINED: the phase's rows are in when next_row is beyond it */
+    int64_t end_at_ns;   /* a worker's last end in the phase, since T0 */
+    bool ended_early;    /* ... before its work was done */
     bool started;        /* a worker's first submission is known: */
     int64_t lateness_ns; /* the earliest one against its due time */
     uint64_t done_bytes, total_bytes;
@@ -52,16 +67,27 @@ struct rb_run {
     rb_run_opts_t opts;
     rb_run_sink_t sink;
     rb_stage_t stage;
-    rb_run_host_t *hosts; /* [opts.nhosts] */
-    uint64_t start_ns, next_beat_ns;
-    uint64_t next_row;          /* of host 0 */
-    uint64_t next_clocks_ns;    /* when the clocks are journaled again */
+    rb_run_host_t *hosts;            /* [opts.nhosts] */
+    uint64_t start_ns, next_beat_ns; /* start: of the whole run */
+    uint64_t connect_ns;             /* of the first Hello */
+    uint64_t collect_ns, due_ns;     /* COLLECT: begun; the end of the phase by plan or Stop */
+    uint64_t next_row;               /* of host 0 */
+    uint64_t next_clocks_ns;         /* when the clocks are journaled again */
+    bool loaded;
+    bool resuming; /* until it is known where the agents are */
+    bool cut;      /* the phase was cut short while no coordinator was there */
+    bool was_cut;  /* ... one of the phases */
+    bool left_out; /* steps were not run: rows alone were asked for */
+
     uint32_t phase;             /* number of the step in the run */
     uint32_t plan_phase;        /* index in the plan */
     uint32_t step;              /* of this phase of the plan, from 1 */
     Rackbench__Phase *override; /* owned: the phase as it is run; NULL: as the plan has it */
     int search_job;             /* index in the phase; -1: it is no step of a search */
     rb_latency_search_t search;
+    bool over;                                  /* the step is over: the next one is due. And: */
+    bool told;                                  /* the search knows of it */
+    bool cut_step;                              /* it was cut short: its figures say nothing */
     uint64_t t0_ns, te_ns;                      /* of the phase; te_ns 0: as the plan says */
     char reason[sizeof(((rb_err_t *)0)->text)]; /* of the verdict that set te_ns; "": none */
     rb_wall_clock_t wall_clock;                 /* ours; not synchronised until it was read */
@@ -85,6 +111,9 @@ static inline const Rackbench__Phase *rb_run_phase(const rb_run_t *run)
 /* run.c */
 /* Has this host done what the stage waits for? */
 bool rb_run_reached(const rb_run_t *run, const rb_run_host_t *host);
+/* Lost hosts are not waited for, nor those that the phase does not concern. */
+bool rb_run_counts(const rb_run_t *run, const rb_run_host_t *host);
+void rb_run_begin_load(rb_run_t *run);
 void rb_run_advance(rb_run_t *run, uint64_t now_ns); /* leaves every stage that is complete */
 
 /* run_budget.c */
@@ -95,15 +124,18 @@ uint64_t rb_run_windows_left(const rb_run_t *run, uint64_t now_ns);
 void rb_run_keep_budget(rb_run_t *run, uint64_t now_ns);
 
 /* run_step.c */
-void rb_run_begin(rb_run_t *run, uint64_t now_ns); /* the first step */
-/* The step under way is over and journaled: tells the search, and begins the next step. false: that
- * was the last. */
-bool rb_run_go_on(rb_run_t *run, uint64_t now_ns);
+void rb_run_first_step(rb_run_t *run);
+/* Where the journal of a resumed run ends. */
+void rb_run_restore_step(rb_run_t *run);
+/* What is due next: the step, after a LOAD if that was not yet; or the end. If a step is over and
+ * journaled, its search is told before. */
+void rb_run_go_on(rb_run_t *run, uint64_t now_ns);
 
 /* run_send.c */
 void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
 /* The first word to a host, said again until it answers. */
 void rb_run_greet(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
+void rb_run_send_collect(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
 /* Sends the command that leads to `want`, and remembers that an answer is due. */
 void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want);
 void rb_run_send_stop(rb_run_t *run, rb_run_host_t *host);
@@ -122,6 +154,9 @@ void rb_run_write_step(rb_run_t *run, uint64_t now_ns);   /* where it is not the
 void rb_run_write_search(rb_run_t *run, uint64_t now_ns, const rb_row_search_t *search);
 void rb_run_write_phase_start(rb_run_t *run);
 void rb_run_write_phase_end(rb_run_t *run);
+void rb_run_write_reaches(rb_run_t *run);
+/* Makes all rows safe. False: that failed, and ends the run. */
+bool rb_run_sync(rb_run_t *run, uint64_t now_ns);
 void rb_run_note(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, const char *kind,
                  const char *text); /* host NULL: the run itself */
 void rb_run_write_end(rb_run_t *run, uint64_t now_ns);
@@ -139,7 +174,34 @@ void rb_run_fail_host(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
 void rb_run_lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char *why);
 void rb_run_refused(rb_run_t *run, const rb_run_event_t *ev); /* the reason of a later loss */
 void rb_run_check_silence(rb_run_t *run, uint64_t now_ns);
+void rb_run_heard(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
+uint64_t rb_run_due_ns(const rb_run_t *run); /* end of the phase; 0: by count, or none runs */
 void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns);
 void rb_run_verdict(rb_run_t *run, uint64_t now_ns, const char *reason);
 void rb_run_interrupt(rb_run_t *run, uint64_t now_ns);
 void rb_run_finish(rb_run_t *run, uint64_t now_ns);
+/* Without waiting for anything. */
+void rb_run_end(rb_run_t *run, uint64_t now_ns);
+
+/* run_lost.c */
+/* Rows of this host are not in, and it may have them. */
+bool rb_run_holds_rows(const rb_run_t *run, const rb_run_host_t *host);
+bool rb_run_owed(const rb_run_t *run); /* a host owes rows and is still waited for */
+void rb_run_begin_collect(rb_run_t *run, uint64_t now_ns);
+void rb_run_collect(rb_run_t *run, uint64_t now_ns); /* at every beat */
+void rb_run_on_lost_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                        const Rackbench__BeatAck *ack);
+void rb_run_note_collected(rb_run_t *run, uint64_t now_ns); /* at the end */
+
+/* run_resume.c */
+void rb_run_resume(rb_run_t *run, const rb_run_event_t *ev); /* the first event */
+/* Why this agent cannot go on from where the journal ends; NULL: it can. */
+const char *rb_run_resume_fault(const rb_run_t *run, const rb_run_host_t *host,
+                                const Rackbench__BeatAck *ack);
+/* ... then it is lost, and this false. */
+bool rb_run_resume_check(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
+                         const Rackbench__BeatAck *ack);
+void rb_run_resume_course(rb_run_t *run, uint64_t now_ns); /* after PROBE */
+/* This phase was under way when the coordinator died. */
+bool rb_run_in_resumed_phase(const rb_run_t *run);
+void rb_run_cut(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, const char *why);

@@ -35,6 +35,12 @@ static void watch_start(const rb_run_t *run, rb_run_host_t *host, const void *da
         return;
     const rb_row_worker_t *w = &row.worker;
     int64_t late_ns = w->first_submit_at_ns - w->first_due_at_ns;
+    const Rackbench__Phase *phase = rb_run_phase(run);
+    uint64_t runtime_ns = rb_phase_runtime_ns(phase);
+    if (w->phase == run->phase) {
+        host->end_at_ns = RB_MAX(host->end_at_ns, w->end_at_ns);
+        host->ended_early |= rb_resume_ended_early(w, rb_phase_ramp_ns(phase), runtime_ns);
+    }
     bool counts = w->phase == run->phase && w->first_submit_at_ns != INT64_MIN;
     if (counts && (!host->started || late_ns < host->lateness_ns)) {
         host->started = true;
@@ -77,13 +83,14 @@ void rb_run_on_row(rb_run_t *run, const rb_run_event_t *ev)
     rb_row_kind_t kind;
     uint64_t seq;
     rb_err_t err;
-    if (host->inventory == NULL || run->journal_broken)
+    bool unchecked = run->opts.resume != NULL && !host->checked;
+    if (!host->known || host->stranger || run->journal_broken || unchecked)
         return;
     if (rb_row_peek(ev->row, ev->row_size, &kind, &seq, &err) != 0) {
         rb_run_fail_host(run, host, ev->now_ns, &err);
         return;
     }
-    host->heard_ns = ev->now_ns;
+    rb_run_heard(run, host, ev->now_ns);
     if (seq != host->next_row)
         return;
     if (kind == RB_ROW_WORKER)
@@ -91,6 +98,21 @@ void rb_run_on_row(rb_run_t *run, const rb_run_event_t *ev)
     write_row(run, ev->now_ns, ev->host, ev->row, ev->row_size);
     if (!run->journal_broken)
         host->next_row++;
+}
+
+bool rb_run_sync(rb_run_t *run, uint64_t now_ns)
+{
+    rb_err_t err;
+    if (run->journal_broken)
+        return false;
+    if (run->sink.sync(run->sink.ctx, &err) != 0) {
+        run->journal_broken = true; /* rows that were not acknowledged stay with the agents */
+        rb_run_fail(run, now_ns, "failed", &err);
+        return false;
+    }
+    for (size_t i = 0; i < run->opts.nhosts; i++)
+        run->hosts[i].safe_row = run->hosts[i].next_row - 1;
+    return true;
 }
 
 static void write_own(rb_run_t *run, uint64_t now_ns, rb_row_t *row)
@@ -121,6 +143,22 @@ void rb_run_write_run(rb_run_t *run)
     rb_bytes_clear(&row.run.plan);
 }
 
+/* "key=value" each. */
+static char **pack_labels(const rb_run_host_opts_t *opts)
+{
+    char **labels = rb_calloc(opts->nlabels, sizeof(char *));
+    for (size_t i = 0; i < opts->nlabels; i++)
+        labels[i] = rb_asprintf("%s=%s", opts->labels[i]->name, opts->labels[i]->value);
+    return labels;
+}
+
+static void free_labels(char **labels, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(labels[i]);
+    free(labels);
+}
+
 void rb_run_write_host(rb_run_t *run, const rb_run_host_t *host)
 {
     rb_row_t row = {.kind = RB_ROW_HOST};
@@ -129,15 +167,31 @@ void rb_run_write_host(rb_run_t *run, const rb_run_host_t *host)
     if (host->inventory != NULL)
         row.host.inventory = rb_inventory_pack(host->inventory);
     row.host.nlabels = host->opts->nlabels;
-    row.host.labels = rb_calloc(host->opts->nlabels, sizeof(char *));
-    for (size_t i = 0; i < host->opts->nlabels; i++)
-        row.host.labels[i] =
-            rb_asprintf("%s=%s", host->opts->labels[i]->name, host->opts->labels[i]->value);
+    row.host.labels = pack_labels(host->opts);
     write_own(run, host->heard_ns, &row);
-    for (size_t i = 0; i < host->opts->nlabels; i++)
-        free(row.host.labels[i]);
-    free(row.host.labels);
+    free_labels(row.host.labels, host->opts->nlabels);
     rb_bytes_clear(&row.host.inventory);
+}
+
+void rb_run_write_reaches(rb_run_t *run)
+{
+    for (size_t i = 0; i < run->opts.nhosts && run->opts.goal == RB_RUN_BENCHMARK; i++) {
+        const rb_run_host_opts_t *opts = &run->opts.hosts[i];
+        rb_row_t row = {.kind = RB_ROW_REACH};
+        row.reach.host = (uint32_t)i + 1;
+        row.reach.name = unconst(opts->name);
+        /* Behind a blank it says more, for messages. */
+        RB_AUTO(rb_free_str)
+        char *address =
+            opts->address != NULL ? rb_strndup(opts->address, strcspn(opts->address, " ")) : NULL;
+        row.reach.address = address;
+        row.reach.key = unconst(opts->key);
+        row.reach.listen = unconst(run->opts.listen);
+        row.reach.labels = pack_labels(opts);
+        row.reach.nlabels = opts->nlabels;
+        write_own(run, run->start_ns, &row);
+        free_labels(row.reach.labels, opts->nlabels);
+    }
 }
 
 void rb_run_write_clocks(rb_run_t *run, uint64_t now_ns)
@@ -157,7 +211,8 @@ void rb_run_write_clocks(rb_run_t *run, uint64_t now_ns)
 void rb_run_write_step(rb_run_t *run, uint64_t now_ns)
 {
     rb_row_t row = {.kind = RB_ROW_STEP};
-    if (run->override == NULL)
+    bool stands = run->opts.resume != NULL && run->phase < run->opts.resume->nsteps;
+    if (run->override == NULL || stands)
         return;
     row.step.phase = run->phase;
     row.step.plan_phase = run->plan_phase;
@@ -165,6 +220,7 @@ void rb_run_write_step(rb_run_t *run, uint64_t now_ns)
     row.step.override = rb_phase_pack(run->override);
     write_own(run, now_ns, &row);
     rb_bytes_clear(&row.step.override);
+    rb_run_sync(run, now_ns); /* whatever happens: no agent knows of steps that the journal lacks */
 }
 
 void rb_run_write_search(rb_run_t *run, uint64_t now_ns, const rb_row_search_t *search)
@@ -195,6 +251,31 @@ void rb_run_write_phase_start(rb_run_t *run)
     free(row.phase_start.bounds_ns);
 }
 
+/* Agents that heard nobody stopped by themselves: the last one ended the phase. */
+static void end_resumed_phase(rb_run_t *run, rb_row_phase_end_t *end)
+{
+    int64_t last_ns = INT64_MIN;
+    bool all_told = true;
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        const rb_run_host_t *host = &run->hosts[i];
+        if (!host->takes_part || host->link == LINK_LOST)
+            continue;
+        last_ns = RB_MAX(last_ns, host->end_at_ns);
+        run->cut |= host->ended_early;
+        all_told &= host->end_at_ns != INT64_MIN;
+    }
+    if (!run->cut && all_told) { /* whatever was said to them since: they were done */
+        end->truncated = false;
+        end->te_at_ns = INT64_MAX;
+    }
+    if (!run->cut)
+        return;
+    run->was_cut = true;
+    end->truncated = true;
+    if (last_ns != INT64_MIN)
+        end->te_at_ns = RB_MIN(end->te_at_ns, RB_MAX(last_ns, 0));
+}
+
 void rb_run_write_phase_end(rb_run_t *run)
 {
     rb_row_t row = {.kind = RB_ROW_PHASE_END};
@@ -206,6 +287,9 @@ void rb_run_write_phase_end(rb_run_t *run)
     row.phase_end.truncated = cut && run->reason[0] == '\0';
     row.phase_end.reason = cut ? run->reason : NULL;
     row.phase_end.te_at_ns = cut ? (int64_t)(run->te_ns - run->t0_ns) : INT64_MAX;
+    if (rb_run_in_resumed_phase(run))
+        end_resumed_phase(run, &row.phase_end);
+    run->cut_step = row.phase_end.truncated;
     row.phase_end.lost = rb_calloc(run->opts.nhosts, sizeof(uint32_t));
     for (size_t i = 0; i < run->opts.nhosts; i++) {
         const rb_run_host_t *host = &run->hosts[i];
@@ -219,7 +303,8 @@ void rb_run_write_phase_end(rb_run_t *run)
 void rb_run_note(rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, const char *kind,
                  const char *text)
 {
-    bool in_phase = run->stage >= RB_STAGE_PREPARE && run->stage <= RB_STAGE_RUN;
+    bool in_phase = (run->stage >= RB_STAGE_PREPARE && run->stage <= RB_STAGE_RUN) ||
+                    (run->resuming && run->opts.resume->under_way);
     rb_row_t row = {.kind = RB_ROW_NOTE};
     row.note.host = host != NULL ? rb_run_host_index(run, host) : 0;
     row.note.phase = in_phase ? (int32_t)run->phase : -1;
@@ -234,7 +319,8 @@ void rb_run_write_end(rb_run_t *run, uint64_t now_ns)
     rb_row_t row = {.kind = RB_ROW_RUN_END};
     row.run_end.status = unconst(run->outcome.status);
     row.run_end.exit_code = (uint32_t)run->outcome.err.code;
-    row.run_end.at_ns = now_ns;
+    bool again = run->opts.resume != NULL && run->opts.resume->complete != NULL;
+    row.run_end.at_ns = again ? run->opts.resume->complete->at_ns : now_ns;
     row.run_end.text = run->outcome.err.text;
     write_own(run, now_ns, &row);
 }

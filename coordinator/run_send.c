@@ -55,10 +55,19 @@ void rb_run_send_beat(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
     }
     beat.seq = ++host->beat;
     beat.t1_ns = now_ns;
-    beat.acked_row = host->next_row - 1;
+    beat.acked_row = host->safe_row;
     beat.has_span = run->budget.span > 1;
     beat.span = run->budget.span;
     SEND(run, host, BEAT, beat, &beat);
+}
+
+void rb_run_send_collect(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    Rackbench__Collect collect = RACKBENCH__COLLECT__INIT;
+    collect.seq = ++host->beat;
+    collect.t1_ns = now_ns;
+    collect.acked_row = host->safe_row;
+    SEND(run, host, COLLECT, collect, &collect);
 }
 
 static void send_arm(rb_run_t *run, rb_run_host_t *host)

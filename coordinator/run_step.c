@@ -32,6 +32,7 @@ static void prepare(rb_run_t *run, uint64_t now_ns)
 {
     run->stage = RB_STAGE_PREPARE;
     run->t0_ns = run->te_ns = 0;
+    run->over = run->told = run->cut_step = false;
     run->reason[0] = '\0';
     set_override(run);
     rb_run_write_step(run, now_ns);
@@ -40,7 +41,8 @@ static void prepare(rb_run_t *run, uint64_t now_ns)
     for (size_t i = 0; i < run->opts.nhosts; i++) {
         rb_run_host_t *host = &run->hosts[i];
         host->done_bytes = host->total_bytes = 0;
-        host->started = false;
+        host->started = host->straggler = host->ended_early = false;
+        host->end_at_ns = INT64_MIN;
         host->takes_part =
             host->link == LINK_UP &&
             rb_phase_on_host(rb_run_phase(run), host->opts->nlabels, host->opts->labels);
@@ -49,10 +51,26 @@ static void prepare(rb_run_t *run, uint64_t now_ns)
     }
 }
 
-void rb_run_begin(rb_run_t *run, uint64_t now_ns)
+void rb_run_first_step(rb_run_t *run)
 {
     begin_plan_phase(run, 0);
-    prepare(run, now_ns);
+}
+
+void rb_run_restore_step(rb_run_t *run)
+{
+    const rb_resume_t *from = run->opts.resume;
+    if (from->next_phase == 0) {
+        rb_run_first_step(run);
+        return;
+    }
+    begin_plan_phase(run, from->plan_phase);
+    run->phase = from->phase;
+    run->step = from->step;
+    run->search = from->search;
+    run->over = !from->under_way;
+    run->told = from->told;
+    run->cut_step = from->cut_step;
+    set_override(run);
 }
 
 /* false: the search has its verdict. */
@@ -73,18 +91,35 @@ static bool search_goes_on(rb_run_t *run, uint64_t now_ns)
     return run->search.verdict == RB_SEARCH_GOES_ON;
 }
 
-bool rb_run_go_on(rb_run_t *run, uint64_t now_ns)
+/* A step of a search that was cut short is run again. false: that was the last. */
+static bool next_step(rb_run_t *run, uint64_t now_ns)
 {
-    bool again = run->search_job >= 0 && search_goes_on(run, now_ns);
+    bool again = run->search_job >= 0 && run->search.verdict == RB_SEARCH_GOES_ON &&
+                 (run->told || run->cut_step || search_goes_on(run, now_ns));
+    run->told = true;
     if (run->outcome.err.code != RB_OK) /* the journal refused the row */
         return false;
     if (!again && run->plan_phase + 1 == run->opts.plan->n_phases)
         return false;
+    if (run->phase + 1 == RB_MAX_PHASES) /* steps were run again, so the run is truncated anyway */
+        return false;
+    run->over = false;
     run->phase++;
     if (again)
         run->step++;
     else
         begin_plan_phase(run, run->plan_phase + 1);
-    prepare(run, now_ns);
     return true;
+}
+
+void rb_run_go_on(rb_run_t *run, uint64_t now_ns)
+{
+    bool more = run->outcome.err.code == RB_OK && (!run->over || next_step(run, now_ns));
+    run->left_out = more && run->opts.collect_only;
+    if (!more || run->opts.collect_only)
+        rb_run_finish(run, now_ns);
+    else if (!run->loaded) /* resumed: what the agents answered then is not known */
+        rb_run_begin_load(run);
+    else
+        prepare(run, now_ns);
 }

@@ -1,6 +1,7 @@
 #include "coordinator/task.h"
 
 #include "common/clock.h"
+#include "coordinator/run_report.h"
 #include "proto/select.h"
 
 #include <signal.h>
@@ -19,12 +20,13 @@ static uint32_t local_agents(const rb_options_t *options, const Rackbench__Plan 
     return DEFAULT_LOCAL;
 }
 
-static rb_fleet_t *open_fleet(const rb_options_t *options, const Rackbench__Plan *plan,
+static rb_fleet_t *open_fleet(const rb_options_t *options, const rb_task_opts_t *task,
                               rb_err_t *err)
 {
     rb_fleet_opts_t opts = {.hosts = options->hosts,
-                            .local = local_agents(options, plan),
-                            .listen = options->listen,
+                            .list = task->hosts,
+                            .local = local_agents(options, task->plan),
+                            .listen = task->hosts != NULL ? task->listen : options->listen,
                             .scratch = options->scratch,
                             .allow_paths = options->paths,
                             .nallow_paths = options->npaths,
@@ -90,7 +92,7 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     static const char *const insecure[] = {"insecure"};
     rb_conduct_opts_t conduct = {.fold = opts->fold};
     block_signals();
-    *task = (rb_task_t){.fleet = open_fleet(options, opts->plan, err)};
+    *task = (rb_task_t){.fleet = open_fleet(options, opts, err)};
     if (task->fleet == NULL || check_labels(task->fleet, opts->plan, err) != 0)
         return -1;
     task->live =
@@ -110,7 +112,10 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     conduct.run.nmarks = task->fleet->insecure ? 1 : 0;
     conduct.run.marks = insecure;
     conduct.fleet = task->fleet;
-    conduct.journal_path = journal;
+    conduct.run.resume = opts->resume;
+    conduct.run.collect_only = options->collect;
+    conduct.journal = opts->journal;
+    conduct.journal_path = opts->journal == NULL ? journal : NULL;
     conduct.live = task->live;
     task->run = rb_conduct(&conduct, err);
     return task->run != NULL ? 0 : -1;
@@ -121,6 +126,24 @@ void rb_task_clear(rb_task_t *task)
     rb_run_destroy(&task->run);
     rb_live_destroy(&task->live);
     rb_fleet_destroy(&task->fleet);
+}
+
+int rb_task_report(const rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
+                   rb_err_t *err)
+{
+    rb_err_t report_err = {0};
+    int status = rb_task_status(task, err);
+    rb_err_t outcome = *err;
+    int rc = rb_run_report(opts->directory, opts->fold, options, &outcome, &report_err);
+    if (rc != 0 && status == RB_OK) {
+        *err = report_err;
+        status = (int)err->code;
+    }
+    fprintf(stderr, "run directory: %s\n", opts->directory);
+    size_t missing = rb_run_rows_missing(task->run);
+    if (missing > 0 && !task->fleet->embedded)
+        rb_run_hint(opts->directory, missing);
+    return status;
 }
 
 int rb_task_status(const rb_task_t *task, rb_err_t *err)

@@ -17,6 +17,11 @@ typedef struct {
     const char *name;            /* without a plan: what is done */
     char id[RB_RUN_ID];
     uint64_t wall_ns;
+    /* A run that is resumed: */
+    rb_hostlist_t *hosts;  /* taken */
+    const char *listen;    /* or NULL */
+    rb_journal_t *journal; /* borrowed */
+    const rb_resume_t *resume;
 } rb_task_opts_t;
 
 typedef struct {
@@ -32,6 +37,11 @@ void rb_task_clear(rb_task_t *task);
 
 /* How a run is shown on standard error (json_lines: on standard output) while it goes on. */
 rb_live_mode_t rb_task_live_mode(const rb_options_t *options);
+
+/* The end of a run that keeps a directory: result.json, the report, what is still to be fetched.
+ * Exit status; its one error line goes to err. */
+int rb_task_report(const rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
+                   rb_err_t *err);
 
 /* Exit status of the run that is over; its one error line goes to err. */
 int rb_task_status(const rb_task_t *task, rb_err_t *err);

@@ -26,6 +26,7 @@ const rb_row_shape_t *rb_row_shape(uint64_t kind)
         [RB_ROW_RUN_END] = {"run end", 4, 0},
         [RB_ROW_STEP] = {"step", 4, 0},
         [RB_ROW_SEARCH] = {"search", 10, 0},
+        [RB_ROW_REACH] = {"reach", 6, 0},
     };
     return kind < RB_LEN(shapes) && shapes[kind].name != NULL ? &shapes[kind] : NULL;
 }
@@ -74,6 +75,15 @@ static void clear_host(rb_row_host_t *h)
     free(h->name);
     rb_bytes_clear(&h->inventory);
     free_strings(h->labels, h->nlabels);
+}
+
+static void clear_reach(rb_row_reach_t *r)
+{
+    free(r->name);
+    free(r->address);
+    free(r->key);
+    free(r->listen);
+    free_strings(r->labels, r->nlabels);
 }
 
 static void clear_body(rb_row_t *row)
@@ -132,6 +142,9 @@ static void clear_body(rb_row_t *row)
         break;
     case RB_ROW_SEARCH:
         free(row->search.verdict);
+        break;
+    case RB_ROW_REACH:
+        clear_reach(&row->reach);
         break;
     case RB_ROW_KERNEL:
     case RB_ROW_CLOCK:

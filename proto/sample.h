@@ -34,8 +34,9 @@ typedef enum {
     RB_ROW_PHASE_END = 68,   /* all rows of the phase are in, or will not come */
     RB_ROW_NOTE = 69,        /* an event the coordinator saw */
     RB_ROW_RUN_END = 70,     /* last row of a complete journal */
-    RB_ROW_STEP = 71,  /* before Prepare: what is run is not the plan's phase of that number */
-    RB_ROW_SEARCH = 72 /* a step of a search: its figures, and what they mean */
+    RB_ROW_STEP = 71,   /* before Prepare: what is run is not the plan's phase of that number */
+    RB_ROW_SEARCH = 72, /* a step of a search: its figures, and what they mean */
+    RB_ROW_REACH = 73   /* after RUN: how a host is reached, for who takes the run up again */
 } rb_row_kind_t;
 
 typedef enum { RB_OP_READ, RB_OP_WRITE, RB_OP_TRIM, RB_OP_SYNC, RB_OP_COUNT } rb_op_t;
@@ -321,6 +322,16 @@ typedef struct {
 } rb_row_run_end_t;
 
 typedef struct {
+    uint32_t host; /* 1.. */
+    char *name;
+    char *address; /* "10.77.0.3:7411" that is dialled; "": it dials us */
+    char *key;     /* its public key; "": none */
+    char *listen;  /* ... here; "local": it was embedded; "" */
+    size_t nlabels;
+    char **labels; /* "key=value" */
+} rb_row_reach_t;
+
+typedef struct {
     rb_row_kind_t kind;
     uint64_t seq;
     union {
@@ -342,6 +353,7 @@ typedef struct {
         rb_row_run_end_t run_end;
         rb_row_step_t step;
         rb_row_search_t search;
+        rb_row_reach_t reach;
     };
 } rb_row_t;
 

@@ -276,6 +276,17 @@ static void put_search(msgpack_packer *pk, const rb_row_t *row)
     put_str(pk, s->verdict, RB_MAX_NAME);
 }
 
+static void put_reach(msgpack_packer *pk, const rb_row_t *row)
+{
+    const rb_row_reach_t *r = &row->reach;
+    msgpack_pack_uint32(pk, r->host);
+    put_str(pk, r->name, RB_MAX_NAME);
+    put_str(pk, r->address, RB_MAX_ROW_TEXT);
+    put_str(pk, r->key, RB_MAX_NAME);
+    put_str(pk, r->listen, RB_MAX_ROW_TEXT);
+    put_strings(pk, r->labels, r->nlabels);
+}
+
 rb_bytes_t rb_row_pack(const rb_row_t *row)
 {
     static void (*const put_body[])(msgpack_packer *, const rb_row_t *) = {
@@ -297,6 +308,7 @@ rb_bytes_t rb_row_pack(const rb_row_t *row)
         [RB_ROW_RUN_END] = put_run_end,
         [RB_ROW_STEP] = put_step,
         [RB_ROW_SEARCH] = put_search,
+        [RB_ROW_REACH] = put_reach,
     };
     const rb_row_shape_t *shape = rb_row_shape(row->kind);
     RB_ASSERT(shape != NULL);

@@ -10,6 +10,9 @@ enum {
     Z85_SIZE = 41,
     LINGER_MS = 500,
     HANDSHAKE_MS = 1000,
+    /* A connection whose far end is silent for so long is made anew: TCP itself would wait twice as
+     * long with every attempt, and a cable that is back would not be noticed. */
+    DEAD_MS = 3000,
     MAX_FDS = 4,
     OWN = 3,
     DEAF_MS = 100,
@@ -94,6 +97,7 @@ static void set_options(void *socket, const rb_socket_opts_t *opts)
     set_int(socket, ZMQ_ROUTER_HANDOVER, 1);
     set_int(socket, ZMQ_ROUTER_MANDATORY, 1);
     set_int(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS);
+    set_int(socket, ZMQ_TCP_MAXRT, DEAD_MS);
     if (opts->connect_timeout_ms > 0)
         set_int(socket, ZMQ_CONNECT_TIMEOUT, opts->connect_timeout_ms);
 }

@@ -28,6 +28,10 @@ static json_t *hosts_json(const rb_result_phase_t *phase)
     for (size_t i = 0; i < phase->nhosts; i++) {
         const rb_result_host_t *h = &phase->hosts[i];
         json_t *o = json_object();
+        if (h->lost)
+            json_object_set_new(o, "lost",
+                                json_pack("{s:o,s:o}", "after_ns", rb_json_u64(h->lost_after_ns),
+                                          "why", rb_json_text(h->lost_why)));
         json_object_set_new(o, "total", rb_json_stats(&h->total));
         json_object_set_new(o, "jobs", rb_json_named(h->jobs, h->njobs));
         json_object_set_new(o, "targets", targets_json(h));

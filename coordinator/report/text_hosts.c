@@ -47,7 +47,9 @@ static void put_line(rb_text_t *text, const rb_result_phase_t *phase, const line
         if (phase->cluster.op[op].present)
             fprintf(text->out, " %10s",
                     rb_text_quantile(text, p99, &line->host->total.op[op].response, P99));
-    fprintf(text->out, "%s\n", line->host->lost ? "  lost" : "");
+    if (line->host->lost)
+        fprintf(text->out, "  lost after %.1f s", (double)line->host->lost_after_ns / 1e9);
+    fputc('\n', text->out);
 }
 
 static void put_head(const rb_text_t *text, const rb_result_phase_t *phase)

@@ -98,6 +98,9 @@ test_killed_agent()
     # What the lost host had delivered counts: a second of it at the least.
     check_json "$TMP/killed/result.json" '.phases[0].hosts | map(.total.read.ops) | min > 250'
     check_json "$TMP/killed/result.json" '.phases[0].interval.common_share < 0.999'
+    check_json "$TMP/killed/result.json" '.phases[0].hosts | .["10.77.0.3"].lost |
+        .after_ns >= 1000000000 and (.why | test("no answer for"))'
+    check_json "$TMP/killed/result.json" '.phases[0].hosts["10.77.0.1"] | has("lost") | not'
     check_json "$TMP/killed/result.json" '.phases[0].start.hosts == 2'
     expect_match "start skew .* \(2 of 3 hosts told\)" "$OUTPUT"
     agent_up "$net" 3 10.77.0.3
@@ -203,6 +206,7 @@ ended()
 test_embedded()
 {
     local pids pid
+    rm -f "$TMP/run.err"
     rackbench run "$TMP/plan.yaml" --local 2 --scratch "$TMP/scratch.local" \
         --output "$TMP/embedded" >"$TMP/run.out" 2>"$TMP/run.err" </dev/null &
     RUN=$!
@@ -215,6 +219,7 @@ test_embedded()
     expect_match "rackbench: agent local1: its process has ended" "$OUTPUT"
     expect_match "local1 .* lost" "$OUTPUT"
 
+    rm -f "$TMP/run.err"
     rackbench run "$TMP/plan.yaml" --local 2 --scratch "$TMP/scratch.local" \
         --output "$TMP/embedded2" >"$TMP/run.out" 2>"$TMP/run.err" </dev/null &
     RUN=$!

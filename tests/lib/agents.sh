@@ -51,6 +51,7 @@ coordinate_spawn()
 {
     local net=$1
     shift
+    rm -f "$TMP/run.err" # of the run before: it must not be taken for this one's
     netns_spawn "$net" c rackbench "$@" >"$TMP/run.out" 2>"$TMP/run.err" </dev/null
 }
 

@@ -49,7 +49,7 @@ judge()
         return 1
     fi
     [ "$3" = only ] || return 0
-    said=$(violation "$1/sim" --seeds $((seeds / 4)) --without "${2#I}")
+    said=$(violation "$1/sim" --seeds $((seeds / 6)) --without "${2#I}")
     [ -z "$said" ] || { echo "seen too by: $said"; return 1; }
 }
 

@@ -8,14 +8,15 @@
  *   sim_config   what the seed chooses         sim_queue   events in order of real time
  *   sim_net      links that delay and break    sim_agent   a host: session and its shell
  *   sim_engine   I/O that is only counted      sim_coordinator   the run and its shell
- *   sim_faults   what goes wrong, when         sim_check   invariants I1 .. I10
- *   sim_report   trace and coverage
+ *   sim_faults   what goes wrong, when         sim_check   invariants I1 .. I11
+ *   sim_journal  what a resumed run begins with   sim_report   trace and coverage
  */
 #pragma once
 
 #include "agent/session.h"
 #include "agent/timeline.h"
 #include "common/rng.h"
+#include "coordinator/resume.h"
 #include "coordinator/run.h"
 #include "proto/sample.h"
 #include "proto/select.h"
@@ -23,17 +24,18 @@
 enum {
     SIM_MAX_HOSTS = 8,
     SIM_MAX_PHASES = 3,
-    SIM_MAX_STEPS = SIM_MAX_PHASES * RB_SEARCH_MAX_STEPS,
     SIM_MAX_FAULTS = 5,
+    SIM_MAX_RESUMES = 3, /* each may have a step run again */
+    SIM_MAX_STEPS = SIM_MAX_PHASES * RB_SEARCH_MAX_STEPS + SIM_MAX_RESUMES,
     SIM_RECENT = 40,
     SIM_TOLD = 64, /* what the coordinator told of its clock, kept until it must have arrived */
     SIM_LINE = 200,
     SIM_STATES = 8,
-    SIM_STAGES = 8,
+    SIM_STAGES = 9,
     SIM_TO_AGENT_BODIES = 11,                      /* 0: none */
     SIM_TO_COORDINATOR_BODIES = 13,                /* likewise */
     SIM_SESSION_EVENTS = SIM_TO_AGENT_BODIES + 8,  /* then the kinds from TICK on */
-    SIM_RUN_EVENTS = SIM_TO_COORDINATOR_BODIES + 9 /* then the kinds except MESSAGE */
+    SIM_RUN_EVENTS = SIM_TO_COORDINATOR_BODIES + 8 /* then the kinds except MESSAGE */
 };
 
 #define SIM_PEER     "run"      /* the coordinator, as agents know it */
@@ -67,7 +69,8 @@ typedef enum {
     SIM_GONE,       /* killed, and the coordinator is told */
     SIM_PAUSE_AGENT,
     SIM_PAUSE_COORDINATOR,
-    SIM_KILL_COORDINATOR,
+    SIM_KILL_COORDINATOR, /* and it is taken up again after length_ns, if that is not 0 */
+    SIM_POWER_FAILS,      /* the same, and what was not synced is gone */
     SIM_INTERRUPT,
     SIM_INTRUDE,
     SIM_EVICT,   /* somebody frees the host */
@@ -144,6 +147,7 @@ typedef enum {
     SIM_ENGINE,
     SIM_AGENT_TICK,
     SIM_START,
+    SIM_RESUME,
     SIM_RUN_TICK,
     SIM_VERDICT
 } sim_event_kind_t;
@@ -171,7 +175,7 @@ void sim_queue_clear(sim_queue_t *queue);
 
 typedef struct {
     bool up;
-    uint64_t epoch;
+    uint64_t epoch, since_ns;
     uint64_t last_ns[2]; /* arrival of the last message of each direction */
 } sim_link_t;
 void sim_send(sim_t *sim, sim_event_kind_t kind, uint32_t host, rb_bytes_t frame);
@@ -226,6 +230,9 @@ typedef struct {
     bool cleaning, failed_lost;
     uint64_t lease_end_ns; /* agent's clock: last word of the owner + lease */
     uint64_t evicted_ns;   /* agent's clock; 0: not, since it was taken */
+    uint64_t stop_ns;      /* agent's clock: a Collect came; UINT64_MAX: none */
+    uint64_t rest_ns;      /* real: the last engine ended */
+    uint64_t born_ns;      /* real */
     size_t nmade;
     rb_bytes_t *made; /* rows, as made */
     size_t nnotes;
@@ -274,14 +281,26 @@ typedef struct {
 } sim_phase_t;
 
 typedef struct {
+    uint32_t host;
+    rb_bytes_t row;
+} sim_record_t;
+
+typedef struct {
     rb_run_t *run;
-    bool alive, journal_failed;
-    uint64_t start_ns, paused_until_ns, done_ns; /* real; done 0: not yet */
+    bool alive, journal_failed, sync_fails, resume_pending, hasty; /* hasty: it ended at once */
+    uint32_t resumed;                                              /* how often */
+    uint64_t start_ns, paused_until_ns, done_ns;                   /* real; done 0: not yet */
     uint64_t tick_ns, tick_epoch;
     uint64_t rows[SIM_MAX_HOSTS + 1], total_rows;
     bool lost[SIM_MAX_HOSTS + 1], bye[SIM_MAX_HOSTS + 1];
+    bool rows_in[SIM_MAX_HOSTS + 1], stranger[SIM_MAX_HOSTS + 1]; /* as noted */
+    size_t nrecords, nsynced;
+    sim_record_t *journal; /* [nrecords] */
+    rb_fold_t *fold;       /* resumed: of the journal until then */
+    rb_resume_t *resume;
     uint64_t lost_ns[SIM_MAX_HOSTS + 1]; /* real */
     uint32_t nsteps;                     /* that were begun */
+    rb_latency_search_t search;          /* by what the journal tells */
     sim_phase_t phases[SIM_MAX_STEPS];
     sim_told_t armed[SIM_MAX_HOSTS + 1], told[SIM_MAX_HOSTS + 1][SIM_TOLD];
     uint64_t ntold[SIM_MAX_HOSTS + 1];
@@ -295,6 +314,15 @@ void sim_coordinator_event(sim_t *sim, sim_event_t *event);
 void sim_coordinator_step(sim_t *sim, rb_run_event_t event);
 void sim_coordinator_kill(sim_t *sim);
 void sim_coordinator_verdict(sim_t *sim); /* somebody knows enough of what runs */
+/* Another one takes its place, later: by chance, or because there are rows to fetch. */
+void sim_coordinator_replace(sim_t *sim, uint64_t after_ns);
+void sim_coordinator_begin(sim_t *sim, const rb_run_opts_t *opts);
+void sim_read_row(sim_t *sim, uint32_t host, const void *data, size_t size);
+
+void sim_journal_append(sim_t *sim, uint32_t host, const void *row, size_t size);
+void sim_journal_cut(sim_t *sim); /* to what was synced */
+void sim_journal_clear(sim_coordinator_t *c);
+void sim_resume(sim_t *sim);
 uint64_t sim_coordinator_now_ns(const sim_t *sim);
 
 void sim_fault(sim_t *sim, uint32_t index);
@@ -355,6 +383,8 @@ void sim_check_stops(sim_t *sim, const rb_row_phase_end_t *end); /* I5 */
 void sim_check_done(sim_t *sim);                                 /* I4, I5, I7, I9 */
 void sim_check_overdue(sim_t *sim);                              /* I6 */
 void sim_check_rest(sim_t *sim);                                 /* I6 */
+void sim_check_bye(sim_t *sim, uint32_t host);                   /* I10 */
+void sim_check_collected(sim_t *sim);                            /* I10 */
 
 /* ---- what is shown ---- */
 

@@ -52,6 +52,7 @@ static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__H
 {
     (void)plan;
     (void)hello;
+    sim_engine_release(ctx);
     answer_later(ctx, false);
 }
 
@@ -189,10 +190,14 @@ static void on_message(sim_agent_t *a, const Rackbench__ToAgent *msg)
         a->evicted_ns = 0;
         forget_rows(a);
     }
-    if (a->ours && (hello || msg->body_case == RACKBENCH__TO_AGENT__BODY_BEAT))
-        a->lease_end_ns =
-            sim_agent_now_ns(a) +
-            (a->sim->config.run.plan != NULL ? a->sim->config.plan.lease_ns : 3 * RB_NS_PER_S);
+    if (a->ours && msg->body_case == RACKBENCH__TO_AGENT__BODY_COLLECT)
+        a->stop_ns = RB_MIN(a->stop_ns, sim_agent_now_ns(a));
+    if (!a->ours || (!hello && msg->body_case != RACKBENCH__TO_AGENT__BODY_BEAT))
+        return;
+    a->stop_ns = UINT64_MAX;
+    a->lease_end_ns =
+        sim_agent_now_ns(a) +
+        (a->sim->config.run.plan != NULL ? a->sim->config.plan.lease_ns : 3 * RB_NS_PER_S);
 }
 
 static void receive(sim_agent_t *a, const rb_bytes_t *bytes)
@@ -239,7 +244,8 @@ void sim_agent_start(sim_t *sim, uint32_t host)
     a->sim = sim;
     a->host = host;
     a->alive = true;
-    a->tick_ns = UINT64_MAX;
+    a->born_ns = sim->now_ns;
+    a->tick_ns = a->stop_ns = UINT64_MAX;
     rackbench__inventory__init(&a->inventory);
     a->session = rb_session_new(&sink, &a->inventory, joins ? sim->config.names[host - 1] : NULL);
     sim_connect(sim, host);

@@ -55,7 +55,8 @@ static void init_hosts(rb_rng_t *rng, sim_config_t *c, bool faulty)
         c->labels[i].name = parity;
         c->labels[i].value = i % 2 == 0 ? even : odd;
         c->label_of[i] = &c->labels[i];
-        c->hosts[i] = (rb_run_host_opts_t){c->names[i], c->names[i], 1, &c->label_of[i]};
+        c->hosts[i] = (rb_run_host_opts_t){
+            .name = c->names[i], .address = c->names[i], .nlabels = 1, .labels = &c->label_of[i]};
         init_machine(rng, &c->machines[i], faulty);
     }
     c->run.hosts = c->hosts;
@@ -170,15 +171,22 @@ static uint64_t planned_ns(const sim_config_t *c)
 
 static void init_faults(rb_rng_t *rng, sim_config_t *c)
 {
-    static const uint32_t weights[SIM_FAULT_KINDS] = {
-        [SIM_BREAK] = 40,       [SIM_KILL_AGENT] = 15,        [SIM_GONE] = 5,
-        [SIM_PAUSE_AGENT] = 15, [SIM_PAUSE_COORDINATOR] = 15, [SIM_KILL_COORDINATOR] = 8,
-        [SIM_INTERRUPT] = 10,   [SIM_INTRUDE] = 40,           [SIM_EVICT] = 15,
-        [SIM_GARBAGE] = 1,      [SIM_SYNC_FAILS] = 1};
+    static const uint32_t weights[SIM_FAULT_KINDS] = {[SIM_BREAK] = 40,
+                                                      [SIM_KILL_AGENT] = 15,
+                                                      [SIM_GONE] = 5,
+                                                      [SIM_PAUSE_AGENT] = 15,
+                                                      [SIM_PAUSE_COORDINATOR] = 15,
+                                                      [SIM_KILL_COORDINATOR] = 15,
+                                                      [SIM_POWER_FAILS] = 8,
+                                                      [SIM_INTERRUPT] = 10,
+                                                      [SIM_INTRUDE] = 40,
+                                                      [SIM_EVICT] = 15,
+                                                      [SIM_GARBAGE] = 1,
+                                                      [SIM_SYNC_FAILS] = 1};
     c->nfaults = sim_between(rng, 1, SIM_MAX_FAULTS);
     for (size_t i = 0; i < c->nfaults; i++) {
         sim_fault_t *f = &c->faults[i];
-        uint64_t pick = rb_rng_below(rng, 165);
+        uint64_t pick = rb_rng_below(rng, 180);
         for (f->kind = 0; pick >= weights[f->kind]; f->kind++)
             pick -= weights[f->kind];
         f->at_ns = rb_rng_below(rng, planned_ns(c));
@@ -186,9 +194,20 @@ static void init_faults(rb_rng_t *rng, sim_config_t *c)
         f->length_ns = sim_any_scale(rng, 10 * RB_NS_PER_MS, SIM_MAX_AWAY_NS);
         if (f->kind == SIM_KILL_AGENT && sim_chance(rng, 40))
             f->length_ns = 0;
+        if (f->kind == SIM_KILL_COORDINATOR && sim_chance(rng, 20))
+            f->length_ns = 0;
+        bool away = f->kind == SIM_BREAK || f->kind == SIM_PAUSE_AGENT;
+        if (away && f->length_ns > c->plan.lease_ns && i + 1 < c->nfaults && sim_chance(rng, 25)) {
+            /* ... or sees it when a host comes back that is lost to the first */
+            c->faults[++i] = (sim_fault_t){.kind = SIM_INTRUDE,
+                                           .at_ns = f->at_ns + f->length_ns + c->plan.lease_ns +
+                                                    rb_rng_below(rng, 2 * RB_NS_PER_S),
+                                           .host = f->host};
+            continue;
+        }
         bool orphans = f->kind == SIM_BREAK || f->kind == SIM_PAUSE_COORDINATOR ||
                        f->kind == SIM_KILL_COORDINATOR;
-        if (orphans && i + 1 < c->nfaults && sim_chance(rng, 25)) /* another run sees its chance */
+        if (orphans && i + 1 < c->nfaults && sim_chance(rng, 45)) /* another run sees its chance */
             c->faults[++i] = (sim_fault_t){.kind = SIM_INTRUDE,
                                            .at_ns = f->at_ns + c->plan.lease_ns +
                                                     rb_rng_below(rng, RB_NS_PER_S / 2),
@@ -221,6 +240,7 @@ static uint64_t longest_ns(const sim_config_t *c)
         if (c->machines[i].failed_lost_ns != 0)
             ns += c->machines[i].failed_lost_ns + 3 * RB_BEAT_NS;
     }
+    ns += RB_MAX(c->run.connect_timeout_ns, lease_ns + 2 * RB_NS_PER_S); /* COLLECT */
     return ns + c->nfaults * (lease_ns + SIM_MAX_AWAY_NS + 3 * RB_BEAT_NS);
 }
 

@@ -51,6 +51,8 @@ static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
     bool bye = msg->body_case == RACKBENCH__TO_AGENT__BODY_BYE;
     if (sim->coordinator.bye[host] && !bye)
         sim_violate(sim, 6, "the run says %s to h%u after Bye", sim_to_agent_name(msg), host);
+    if (bye && !sim->coordinator.bye[host])
+        sim_check_bye(sim, host);
     sim->coordinator.bye[host] |= bye;
     sim_send(sim, SIM_TO_AGENT, host, rb_wire_pack_to_agent(msg));
 }
@@ -80,6 +82,9 @@ static void read_step(sim_t *sim, const rb_row_step_t *step)
     c->phases[step->phase].plan_phase = step->plan_phase;
     c->phases[step->phase].step = step->step;
     c->nsteps = step->phase + 1;
+    const Rackbench__Job *job = &sim->config.jobs[step->plan_phase];
+    if (step->step == 1 && job->has_latency_target_ns)
+        rb_latency_search_init(&c->search, job->latency_target_ns, RB_SEARCH_PERCENTILE_PPM);
 }
 
 static void read_search(sim_t *sim, const rb_row_search_t *search)
@@ -120,13 +125,16 @@ static void read_note(sim_t *sim, const rb_row_note_t *note)
     sim_log(sim, "run notes of h%u: %s: %s", note->host, note->kind, note->text);
     if (strcmp(note->kind, "clock_disagrees") == 0)
         sim_check_opinion(sim, note->host);
+    sim_coordinator_t *c = &sim->coordinator;
+    c->rows_in[note->host] |= strcmp(note->kind, "rows_in") == 0;
+    c->stranger[note->host] |= strcmp(note->kind, "rows_lost") == 0;
     if (strcmp(note->kind, "host_lost") != 0)
         return;
-    sim->coordinator.lost[note->host] = true;
-    sim->coordinator.lost_ns[note->host] = sim->now_ns;
+    c->lost[note->host] = true;
+    c->lost_ns[note->host] = sim->now_ns;
 }
 
-static void read_row(sim_t *sim, uint32_t host, const void *data, size_t size)
+void sim_read_row(sim_t *sim, uint32_t host, const void *data, size_t size)
 {
     sim_coordinator_t *c = &sim->coordinator;
     rb_row_t row;
@@ -152,8 +160,10 @@ static void read_row(sim_t *sim, uint32_t host, const void *data, size_t size)
         read_note(sim, &row.note);
     if (row.kind == RB_ROW_RUN_END) {
         c->run_end = true;
-        if (strcmp(row.run_end.status, rb_run_outcome(c->run)->status) != 0 ||
-            row.run_end.exit_code != (uint32_t)rb_run_outcome(c->run)->err.code)
+        if (c->run == NULL)
+            ; /* of the run that was complete before */
+        else if (strcmp(row.run_end.status, rb_run_outcome(c->run)->status) != 0 ||
+                 row.run_end.exit_code != (uint32_t)rb_run_outcome(c->run)->err.code)
             sim_violate(sim, 7, "RUN_END says %s, the outcome is %s", row.run_end.status,
                         rb_run_outcome(c->run)->status);
     }
@@ -171,7 +181,20 @@ static int sink_row(void *ctx, uint32_t host, const void *row, size_t size, rb_e
     }
     c->total_rows++;
     sim_check_row(sim, host, row, size);
-    read_row(sim, host, row, size);
+    sim_read_row(sim, host, row, size);
+    sim_journal_append(sim, host, row, size);
+    return 0;
+}
+
+static int sink_sync(void *ctx, rb_err_t *err)
+{
+    sim_t *sim = ctx;
+    sim_coordinator_t *c = &sim->coordinator;
+    if (c->sync_fails) {
+        c->journal_failed = true;
+        return rb_err_set(err, RB_ERR_IO, "journal: Input/output error");
+    }
+    c->nsynced = c->nrecords;
     return 0;
 }
 
@@ -219,8 +242,11 @@ void sim_coordinator_step(sim_t *sim, rb_run_event_t event)
     sim_log(sim, "run is done: %s, exit %d: %s", outcome->status, (int)outcome->err.code,
             outcome->err.text);
     c->done_ns = sim->now_ns;
+    c->hasty = event.kind == RB_RUN_INTERRUPT || event.kind == RB_RUN_BROKEN;
     sim->coverage->exits[outcome->err.code & 255]++;
     sim_check_done(sim);
+    if (rb_run_rows_missing(c->run) > 0 && sim_chance(&sim->rng, 60))
+        sim_coordinator_replace(sim, sim_any_scale(&sim->rng, 10 * RB_NS_PER_MS, SIM_MAX_AWAY_NS));
 }
 
 static void receive(sim_t *sim, uint32_t host, const rb_bytes_t *bytes)
@@ -248,12 +274,27 @@ static void receive(sim_t *sim, uint32_t host, const rb_bytes_t *bytes)
 
 void sim_coordinator_start(sim_t *sim)
 {
+    sim_coordinator_begin(sim, &sim->config.run);
+}
+
+void sim_coordinator_begin(sim_t *sim, const rb_run_opts_t *opts)
+{
     sim_coordinator_t *c = &sim->coordinator;
-    rb_run_sink_t sink = {sim, sink_send, sink_row, sink_figures};
-    c->run = rb_run_new(&sim->config.run, &sink);
+    rb_run_sink_t sink = {sim, sink_send, sink_row, sink_figures, sink_sync};
+    c->run = rb_run_new(opts, &sink);
     c->alive = true;
     c->start_ns = sim->now_ns;
     sim_coordinator_step(sim, (rb_run_event_t){.kind = RB_RUN_START});
+}
+
+void sim_coordinator_replace(sim_t *sim, uint64_t after_ns)
+{
+    sim_coordinator_t *c = &sim->coordinator;
+    if (sim->config.run.goal != RB_RUN_BENCHMARK || c->resumed >= SIM_MAX_RESUMES ||
+        c->resume_pending || after_ns == 0)
+        return;
+    c->resume_pending = true;
+    sim_push(sim, (sim_event_t){.at_ns = sim->now_ns + after_ns, .kind = SIM_RESUME});
 }
 
 void sim_coordinator_kill(sim_t *sim)

@@ -36,6 +36,9 @@ static void dispatch(sim_t *sim, sim_event_t *event)
     case SIM_START:
         sim_coordinator_start(sim);
         break;
+    case SIM_RESUME:
+        sim_resume(sim);
+        break;
     case SIM_RESTART:
         if (!sim->agents[event->host].alive)
             sim_agent_start(sim, event->host);
@@ -102,7 +105,8 @@ sim_t *sim_course(const sim_opts_t *opts, sim_coverage_t *coverage)
         sim->now_ns = event.at_ns;
         dispatch(sim, &event);
         sim_check_overdue(sim);
-        if (end_ns == UINT64_MAX && c->run != NULL && (c->done_ns != 0 || !c->alive))
+        bool over = c->start_ns != 0 && !c->resume_pending && (c->done_ns != 0 || !c->alive);
+        if (end_ns == UINT64_MAX && over)
             end_ns = sim->now_ns + rest_ns(sim);
         if (c->alive && c->done_ns == 0 &&
             sim->now_ns > c->start_ns + 2 * sim->config.longest_run_ns && opts->without == 6)
@@ -120,7 +124,7 @@ void sim_destroy(sim_t **sim_p)
     sim_t *sim = *sim_p;
     for (uint32_t host = 1; host <= sim->config.run.nhosts; host++)
         sim_agent_kill(sim, host);
-    rb_run_destroy(&sim->coordinator.run);
+    sim_journal_clear(&sim->coordinator);
     sim_queue_clear(&sim->queue);
     free(sim);
     *sim_p = NULL;

@@ -19,6 +19,8 @@ static void wake_at(sim_agent_t *a, uint64_t local_ns)
 void sim_engine_release(sim_agent_t *agent)
 {
     uint64_t epoch = agent->engine.epoch + 1;
+    if (agent->engine.state != SIM_NO_ENGINE)
+        agent->rest_ns = agent->sim->now_ns;
     agent->engine = (sim_engine_t){.epoch = epoch};
 }
 
@@ -177,7 +179,7 @@ static void end_io(sim_agent_t *a, uint64_t now_ns)
 {
     sim_engine_t *e = &a->engine;
     rb_rng_t *rng = &a->sim->rng;
-    bool slow = sim_chance(rng, 8);
+    bool slow = sim_chance(rng, 20);
     e->io = false;
     e->state = SIM_DRAINING;
     a->deeds[e->phase].whole = !e->cut && e->fault.code == RB_OK;
@@ -212,7 +214,10 @@ static void become_drained(sim_agent_t *a)
     sim_engine_t *e = &a->engine;
     rb_err_t fault = e->fault;
     rb_row_t row = {.kind = RB_ROW_WORKER};
-    row.worker = (rb_row_worker_t){.phase = e->phase, .first_submit_at_ns = INT64_MIN};
+    row.worker = (rb_row_worker_t){.phase = e->phase,
+                                   .first_submit_at_ns = INT64_MIN,
+                                   .end_at_ns = (int64_t)(e->end_ns - e->t0_ns),
+                                   .finished = e->counted && a->deeds[e->phase].whole};
     if (!rb_session_takes_rows(a->session)) {
         wake_at(a, sim_agent_now_ns(a) + RB_BEAT_NS); /* rows and the change of state both wait */
         return;

@@ -1,8 +1,8 @@
 #include "tests/sim/sim.h"
 
 static const char *const names[SIM_FAULT_KINDS] = {
-    "break",     "kill agent", "gone",  "pause agent", "pause coordinator", "kill coordinator",
-    "interrupt", "intrude",    "evict", "garbage",     "sync fails"};
+    "break",       "kill agent", "gone",    "pause agent", "pause coordinator", "kill coordinator",
+    "power fails", "interrupt",  "intrude", "evict",       "garbage",           "sync fails"};
 
 /* Waits for a process that is away; false if it is, or will not come back. */
 static bool present(sim_t *sim, uint32_t index)
@@ -31,6 +31,17 @@ static void kill_agent(sim_t *sim, const sim_fault_t *f)
                                     .host = f->host});
 }
 
+static void kill_coordinator(sim_t *sim, const sim_fault_t *f)
+{
+    const sim_coordinator_t *c = &sim->coordinator;
+    if (c->run == NULL || !c->alive || c->done_ns != 0)
+        return;
+    sim_coordinator_kill(sim);
+    if (f->kind == SIM_POWER_FAILS)
+        sim_journal_cut(sim);
+    sim_coordinator_replace(sim, f->length_ns);
+}
+
 static void tell_coordinator(sim_t *sim, uint32_t index)
 {
     const sim_fault_t *f = &sim->config.faults[index];
@@ -38,10 +49,7 @@ static void tell_coordinator(sim_t *sim, uint32_t index)
         return;
     static const rb_run_event_kind_t kinds[SIM_FAULT_KINDS] = {[SIM_GONE] = RB_RUN_GONE,
                                                                [SIM_INTERRUPT] = RB_RUN_INTERRUPT,
-                                                               [SIM_GARBAGE] = RB_RUN_BROKEN,
-                                                               [SIM_SYNC_FAILS] =
-                                                                   RB_RUN_JOURNAL_FAILED};
-    sim->coordinator.journal_failed |= f->kind == SIM_SYNC_FAILS;
+                                                               [SIM_GARBAGE] = RB_RUN_BROKEN};
     sim_coordinator_step(
         sim, (rb_run_event_t){.kind = kinds[f->kind], .host = f->host, .text = names[f->kind]});
 }
@@ -62,7 +70,11 @@ void sim_fault(sim_t *sim, uint32_t index)
         pause_until(&sim->coordinator.paused_until_ns, sim->now_ns + f->length_ns);
         break;
     case SIM_KILL_COORDINATOR:
-        sim_coordinator_kill(sim);
+    case SIM_POWER_FAILS:
+        kill_coordinator(sim, f);
+        break;
+    case SIM_SYNC_FAILS:
+        sim->coordinator.sync_fails = true;
         break;
     case SIM_INTRUDE:
         sim_agent_intrude(sim, f->host);
@@ -79,7 +91,6 @@ void sim_fault(sim_t *sim, uint32_t index)
         break;
     case SIM_INTERRUPT:
     case SIM_GARBAGE:
-    case SIM_SYNC_FAILS:
         tell_coordinator(sim, index);
         break;
     case SIM_FAULT_KINDS:

@@ -72,9 +72,13 @@ void sim_agent_intrude(sim_t *sim, uint32_t host)
         state == RACKBENCH__BEAT_ACK__STATE__armed || state == RACKBENCH__BEAT_ACK__STATE__draining;
     bool owned = rb_session_owned(a->session) && a->ours &&
                  (busy_with_io || sim_agent_now_ns(a) < a->lease_end_ns);
+    bool over = rb_session_owned(a->session) && a->ours && !busy_with_io &&
+                sim_agent_now_ns(a) > a->lease_end_ns + sim->config.plan.lease_ns + 2 * SIM_TICK_NS;
     uint32_t acts = a->acts, busy = a->busy;
     uint64_t next_row = rb_session_next_row(a->session);
     say_hello(a);
+    if (over && a->busy != busy && sim->now_ns > a->paused_until_ns + SIM_TICK_NS)
+        sim_violate(sim, 8, "h%u: its lease is over, it is at rest, and still it is BUSY", host);
     if (!owned)
         return;
     uint32_t answers = a->answers;

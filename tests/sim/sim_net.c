@@ -31,6 +31,8 @@ void sim_send(sim_t *sim, sim_event_kind_t kind, uint32_t host, rb_bytes_t frame
 void sim_connect(sim_t *sim, uint32_t host)
 {
     sim_link_t *link = &sim->links[host];
+    if (!link->up)
+        link->since_ns = sim->now_ns;
     link->up = true;
     link->last_ns[0] = link->last_ns[1] = 0;
 }

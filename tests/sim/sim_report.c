@@ -4,16 +4,16 @@
 
 static const char *const states[SIM_STATES] = {"idle",  "owned", "loaded",   "preparing",
                                                "ready", "armed", "draining", "failed"};
-static const char *const stages[SIM_STAGES] = {"connect",     "probe", "load",  "prepare",
-                                               "probe_phase", "run",   "clean", "done"};
+static const char *const stages[SIM_STAGES] = {
+    "connect", "probe", "load", "prepare", "probe_phase", "run", "clean", "collect", "done"};
 static const char *const session_events[SIM_SESSION_EVENTS] = {
     "none",  "Hello",  "Beat",    "Load",    "Prepare", "Arm",    "Stop",
     "Clean", "Bye",    "Collect", "Evict",   "tick",    "loaded", "progress",
     "ready", "failed", "drained", "cleaned", "row"};
 static const char *const run_events[SIM_RUN_EVENTS] = {
-    "none",   "Join",    "Welcome", "Busy",           "BeatAck",   "Loaded", "Progress", "Ready",
-    "Armed",  "Drained", "Failed",  "Cleaned",        "Leaving",   "start",  "tick",     "row",
-    "broken", "refused", "gone",    "journal_failed", "interrupt", "verdict"};
+    "none",  "Join",  "Welcome", "Busy",    "BeatAck", "Loaded",    "Progress",
+    "Ready", "Armed", "Drained", "Failed",  "Cleaned", "Leaving",   "start",
+    "tick",  "row",   "broken",  "refused", "gone",    "interrupt", "verdict"};
 
 void sim_log(sim_t *sim, const char *fmt, ...)
 {

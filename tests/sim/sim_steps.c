@@ -13,6 +13,8 @@ bool sim_is_search(const sim_t *sim, uint32_t plan_phase)
 static bool follows(const sim_t *sim, const sim_phase_t *before, const rb_row_step_t *step)
 {
     bool searches = sim_is_search(sim, before->plan_phase);
+    if (searches && before->truncated) /* it says nothing: once more */
+        return step->plan_phase == before->plan_phase && step->step == before->step + 1;
     if (searches && !before->told)
         return false;
     if (searches && !before->verdict)
@@ -24,7 +26,8 @@ void sim_check_begin(sim_t *sim, const rb_row_step_t *step)
 {
     const sim_coordinator_t *c = &sim->coordinator;
     if (step->phase != c->nsteps || step->phase >= SIM_MAX_STEPS ||
-        step->plan_phase >= sim->config.plan.n_phases || step->step > RB_SEARCH_MAX_STEPS)
+        step->plan_phase >= sim->config.plan.n_phases ||
+        step->step > RB_SEARCH_MAX_STEPS + SIM_MAX_RESUMES)
         sim_violate(sim, 9, "step %u of phase %u is number %u, where %u is due", step->step,
                     step->plan_phase, step->phase, c->nsteps);
     else if (c->nsteps == 0 ? step->plan_phase != 0 || step->step != 1
@@ -33,9 +36,30 @@ void sim_check_begin(sim_t *sim, const rb_row_step_t *step)
                     step->step, step->plan_phase);
 }
 
+/* The search as the journal tells it asks for this rate, and what it says of the figures is so. */
+static void check_course(sim_t *sim, const rb_row_search_t *row)
+{
+    rb_latency_search_t *search = &sim->coordinator.search;
+    rb_search_figures_t figures = {.offered_ops = row->offered_ops,
+                                   .ops = row->ops,
+                                   .length_ns = row->length_ns,
+                                   .quantile_ns = row->quantile_ns};
+    if (search->verdict != RB_SEARCH_GOES_ON || search->rate_iops != row->rate_iops)
+        sim_violate(sim, 9, "number %u asks %llu a second, its search wants %llu (%s)", row->phase,
+                    (unsigned long long)row->rate_iops, (unsigned long long)search->rate_iops,
+                    rb_search_word(search->verdict));
+    else if (rb_latency_search_take(search, &figures) != row->kept ||
+             strcmp(rb_search_word(search->verdict), row->verdict) != 0)
+        sim_violate(sim, 9, "number %u: kept %d, '%s', but its search says '%s'", row->phase,
+                    row->kept, row->verdict, rb_search_word(search->verdict));
+}
+
 void sim_check_search(sim_t *sim, const rb_row_search_t *search)
 {
     const sim_phase_t *p = &sim->coordinator.phases[search->phase];
+    check_course(sim, search);
+    if (p->truncated)
+        sim_violate(sim, 9, "figures of number %u, which was cut short", search->phase);
     if (search->phase + 1 != sim->coordinator.nsteps || !sim_is_search(sim, p->plan_phase))
         sim_violate(sim, 9, "figures of number %u, which is no step of a search", search->phase);
     for (uint32_t host = 1; host <= sim->config.run.nhosts; host++) {
@@ -62,7 +86,11 @@ void sim_check_all_steps(sim_t *sim)
 /* Each host was told the instant that the journal names, within its bound. */
 void sim_check_stops(sim_t *sim, const rb_row_phase_end_t *end)
 {
-    const sim_phase_t *p = &sim->coordinator.phases[end->phase];
+    const sim_coordinator_t *c = &sim->coordinator;
+    const sim_phase_t *p = &c->phases[end->phase];
+    /* Taken up again: agents that were alone ended it, and the Stop came behind that. */
+    if (c->resume != NULL && c->resume->under_way && c->resume->phase == end->phase)
+        return;
     for (uint32_t host = 1; host <= sim->config.run.nhosts; host++) {
         if (!p->stopped[host] || end->te_at_ns == INT64_MAX)
             continue;

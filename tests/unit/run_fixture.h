@@ -28,9 +28,14 @@ typedef struct {
     uint32_t prepared; /* of the last Prepare: number, whether with a phase, and its job's rate */
     bool overridden;
     uint64_t rate_iops;
-    uint32_t spans[HOSTS + 1]; /* that the last Beat asked for; 0: none */
-    char said[4096];           /* since the last expect */
-    size_t rows[MAX_KIND];     /* of host 0, by kind */
+    uint32_t spans[HOSTS + 1];    /* that the last Beat asked for; 0: none */
+    uint64_t collects[HOSTS + 1]; /* seq of the last Collect */
+    bool sync_fails;
+    size_t safe_steps;     /* STEP rows that were synced */
+    uint64_t last_row;     /* what agents say they have */
+    uint32_t at_phase;     /* ... and have prepared last; of pump() */
+    char said[4096];       /* since the last expect */
+    size_t rows[MAX_KIND]; /* of host 0, by kind */
     size_t agent_rows;
     size_t rows_left;        /* the journal takes no more than these */
     rb_row_t last[MAX_KIND]; /* of each kind of host 0; owned */
@@ -48,6 +53,7 @@ static inline void put(fixture_t *f, const char *fmt, ...)
 
 static inline void take_prepare(fixture_t *f, const Rackbench__Prepare *prepare)
 {
+    assert_int_equal(f->safe_steps, f->rows[RB_ROW_STEP]);
     f->prepared = prepare->phase;
     f->overridden = prepare->override != NULL;
     f->rate_iops = f->overridden ? prepare->override->jobs[0]->rate_iops : 0;
@@ -58,6 +64,11 @@ static inline void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent 
     fixture_t *f = ctx;
     static const char *const names[] = {"none", "Hello", "Beat", "Load",    "Prepare", "Arm",
                                         "Stop", "Clean", "Bye",  "Collect", "Evict"};
+    if (msg->body_case == RACKBENCH__TO_AGENT__BODY_COLLECT) {
+        f->collects[host] = msg->collect->seq;
+        f->acked[host] = msg->collect->acked_row;
+        return;
+    }
     if (msg->body_case != RACKBENCH__TO_AGENT__BODY_BEAT) {
         put(f, "%s%u ", names[msg->body_case], host);
         if (msg->body_case == RACKBENCH__TO_AGENT__BODY_PREPARE)
@@ -108,6 +119,13 @@ static inline void sink_figures(void *ctx, uint32_t phase, uint32_t job, uint32_
                                  .quantile_ns = fast ? RB_NS_PER_MS : 50 * RB_NS_PER_MS};
 }
 
+static inline int sink_sync(void *ctx, rb_err_t *err)
+{
+    fixture_t *f = ctx;
+    f->safe_steps = f->rows[RB_ROW_STEP];
+    return f->sync_fails ? rb_err_set(err, RB_ERR_IO, "journal: Input/output error") : 0;
+}
+
 /* ---- events ---- */
 
 static inline void step(fixture_t *f, rb_run_event_t event)
@@ -148,6 +166,7 @@ static inline void beat_ack(fixture_t *f, uint32_t host, uint32_t phase)
     ack.t2_ns = f->now_ns + 5 * RB_NS_PER_US;
     ack.state = f->states[host];
     ack.has_phase = true;
+    ack.last_row = f->last_row;
     ack.phase = phase;
     msg.body_case = RACKBENCH__TO_COORDINATOR__BODY_BEAT_ACK;
     msg.beat_ack = &ack;
@@ -160,7 +179,7 @@ static inline void pump(fixture_t *f)
 {
     for (uint32_t host = 1; host <= HOSTS; host++)
         while (f->beats[host] != 0)
-            beat_ack(f, host, 0);
+            beat_ack(f, host, f->at_phase);
 }
 
 /* The next beat, unanswered. */
@@ -179,6 +198,13 @@ static inline void silence(fixture_t *f, uint32_t host, uint64_t ns)
             if (other != host && f->beats[other] != 0)
                 beat_ack(f, other, 0);
     }
+}
+
+/* The end of a run that lost h2, which stays silent: so long it is waited for. */
+static inline void wait_for_rows(fixture_t *f)
+{
+    assert_false(rb_run_done(f->run));
+    silence(f, 2, 1600 * RB_NS_PER_MS);
 }
 
 static inline void interrupt(fixture_t *f)
@@ -290,7 +316,7 @@ static inline fixture_t *fixture_new(void)
 
 static inline void start(fixture_t *f)
 {
-    rb_run_sink_t sink = {f, sink_send, sink_row, sink_figures};
+    rb_run_sink_t sink = {f, sink_send, sink_row, sink_figures, sink_sync};
     f->run = rb_run_new(&f->opts, &sink);
     step(f, (rb_run_event_t){.kind = RB_RUN_START});
 }

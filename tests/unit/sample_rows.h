@@ -60,7 +60,7 @@ static const rb_row_kind_t kinds[] = {
     RB_ROW_WINDOW, RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT, RB_ROW_DRIVES,
     RB_ROW_LAYOUT, RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK, RB_ROW_PHASE_START,
     RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,   RB_ROW_PLACEMENT,
-    RB_ROW_STEP,   RB_ROW_SEARCH,  RB_ROW_HEALTH};
+    RB_ROW_STEP,   RB_ROW_SEARCH,  RB_ROW_REACH,     RB_ROW_HEALTH};
 
 static void fill_agent_row(rb_row_t *row)
 {
@@ -134,6 +134,11 @@ static void fill_own_row(rb_row_t *row)
         row->search = (rb_row_search_t){
             RB_MAX_PHASES - 1, RB_MAX_JOBS - 1, UINT64_MAX, 1, 2, 3, UINT64_MAX - 1, true, true,
             (char *)"x"};
+    else if (row->kind == RB_ROW_REACH)
+        row->reach =
+            (rb_row_reach_t){RB_MAX_HOSTS,   (char *)"db07:7412",    (char *)"10.0.0.7:7412",
+                             (char *)"a1b2", (char *)"tcp://*:7410", 2,
+                             strings};
     else if (row->kind == RB_ROW_RUN_END)
         row->run_end = (rb_row_run_end_t){(char *)"done", 130, UINT64_MAX, (char *)""};
 }

@@ -105,6 +105,16 @@ static void test_run_and_host_values(void **state)
     SAME_TEXT(run.version);
     SAME(run.started_wall_ns);
     rb_row_clear(&back);
+    row = sample_row(RB_ROW_REACH);
+    back = there_and_back(&row);
+    SAME(reach.host);
+    SAME_TEXT(reach.name);
+    SAME_TEXT(reach.address);
+    SAME_TEXT(reach.key);
+    SAME_TEXT(reach.listen);
+    SAME(reach.nlabels);
+    SAME_TEXT(reach.labels[1]);
+    rb_row_clear(&back);
     row = sample_row(RB_ROW_HOST);
     back = there_and_back(&row);
     SAME(host.host);

@@ -87,7 +87,7 @@ static void test_rows_are_sent_again_when_acknowledgements_stand_still(void **st
     expect(a, "BeatAck(5) ");
     wait(a, 500 * RB_NS_PER_MS);
     beat(a, 2);
-    expect(a, "row:r3 BeatAck(5) ");
+    expect(a, "BeatAck(5) row:r3 ");
     beat(a, 2); /* just sent: give it time */
     expect(a, "BeatAck(5) ");
     beat(a, 3);
@@ -159,7 +159,64 @@ static void test_lease_ends_io_and_is_the_reason(void **state)
     HEAR(a, "c2", BEAT, beat, Beat, beat, .seq = 1);
     wait(a, 500 * RB_NS_PER_MS);
     HEAR(a, "c2", BEAT, beat, Beat, beat, .seq = 2);
-    expect(a, "Welcome BeatAck(2) row:kept BeatAck(2) ");
+    expect(a, "Welcome BeatAck(2) row:kept BeatAck(2) row:kept ");
+}
+
+static void collect(agent_t *a, uint64_t acked)
+{
+    HEAR(a, "c", COLLECT, collect, Collect, collect, .seq = ++a->seq, .acked_row = acked);
+}
+
+/* Given up: I/O ends at once, rows are handed over, the lease is not kept up. */
+static void test_collect_ends_io_and_takes_rows(void **state)
+{
+    (void)state;
+    RB_AUTO(agent_destroy) agent_t *a = agent_armed();
+    make_row(a, "r1");
+    wait(a, LEASE_NS / 2);
+    a->said[0] = '\0';
+    collect(a, 0);
+    expect(a, "note(given_up) stop(0) BeatAck(6) ");
+    wait(a, LEASE_NS / 4);
+    collect(a, 0);
+    expect(a, "BeatAck(6) row:r1 ");
+    report(a, RB_SESSION_DRAINED);
+    expect(a, "Drained(0 rows 1 fault 5) ");
+    wait(a, LEASE_NS / 4);
+    expect(a, "note(lease_expired) "); /* counted from the last Beat */
+    make_row(a, "r2");
+    collect(a, 1);
+    expect(a, "BeatAck(2) row:r2 ");
+    hello(a, "x", run2);
+    expect(a, "release Welcome ");
+}
+
+/* A coordinator that was started anew does not know that this was prepared. */
+static void test_load_begins_anew(void **state)
+{
+    (void)state;
+    RB_AUTO(agent_destroy) agent_t *a = agent_new(NULL);
+    hello(a, "c", run1);
+    load(a);
+    prepare(a, 0);
+    report(a, RB_SESSION_READY);
+    a->said[0] = '\0';
+    hello(a, "c", run1);
+    load(a);
+    report(a, RB_SESSION_LOADED);
+    prepare(a, 0);
+    report(a, RB_SESSION_READY);
+    arm(a, 0);
+    expect(a, "Welcome load(2 phases, h1) Loaded prepare(0) Ready arm(5000,-3) Armed ");
+    load(a); /* not while there is I/O */
+    expect(a, "");
+    stop(a, 0, 0);
+    report(a, RB_SESSION_DRAINED);
+    load(a);
+    prepare(a, 0); /* it was run */
+    expect(a, "stop(0) Drained(0 rows 0 fault 0) load(2 phases, h1) ");
+    prepare(a, 1);
+    expect(a, "prepare(1) ");
 }
 
 /* The engine gives up what was ready, so ARM must not reach it any more. */
@@ -279,6 +336,8 @@ int main(void)
         cmocka_unit_test(test_full_outbox_takes_no_rows),
         cmocka_unit_test(test_lease_ends_io_and_is_the_reason),
         cmocka_unit_test(test_lease_ends_what_was_ready),
+        cmocka_unit_test(test_collect_ends_io_and_takes_rows),
+        cmocka_unit_test(test_load_begins_anew),
         cmocka_unit_test(test_orphan_is_free_to_take),
         cmocka_unit_test(test_an_agent_under_two_names_is_busy),
         cmocka_unit_test(test_a_restarted_agent_says_idle),
