@@ -86,35 +86,9 @@ static void clear_reach(rb_row_reach_t *r)
     free_strings(r->labels, r->nlabels);
 }
 
-static void clear_body(rb_row_t *row)
+static void clear_coordinators(rb_row_t *row)
 {
-    switch (row->kind) {
-    case RB_ROW_WINDOW:
-        clear_window(&row->window);
-        break;
-    case RB_ROW_WORKER:
-        rb_hist_sparse_clear(&row->worker.turn);
-        rb_hist_sparse_clear(&row->worker.lateness);
-        break;
-    case RB_ROW_EVENT:
-        free(row->event.kind);
-        free(row->event.text);
-        break;
-    case RB_ROW_DRIVES:
-        clear_drives(&row->drives);
-        break;
-    case RB_ROW_LAYOUT:
-        rb_hist_sparse_clear(&row->layout.service);
-        break;
-    case RB_ROW_CPU:
-        free(row->cpu.cpus);
-        break;
-    case RB_ROW_PLACEMENT:
-        free(row->placement.places);
-        break;
-    case RB_ROW_HEALTH:
-        clear_health(&row->health);
-        break;
+    switch ((int)row->kind) {
     case RB_ROW_RUN:
         clear_run(&row->run);
         break;
@@ -146,9 +120,41 @@ static void clear_body(rb_row_t *row)
     case RB_ROW_REACH:
         clear_reach(&row->reach);
         break;
-    case RB_ROW_KERNEL:
-    case RB_ROW_CLOCK:
+    }
+}
+
+/* Of the agents' kinds, the others are the coordinator's. */
+static void clear_body(rb_row_t *row)
+{
+    switch ((int)row->kind) {
+    case RB_ROW_WINDOW:
+        clear_window(&row->window);
         break;
+    case RB_ROW_WORKER:
+        rb_hist_sparse_clear(&row->worker.turn);
+        rb_hist_sparse_clear(&row->worker.lateness);
+        break;
+    case RB_ROW_EVENT:
+        free(row->event.kind);
+        free(row->event.text);
+        break;
+    case RB_ROW_DRIVES:
+        clear_drives(&row->drives);
+        break;
+    case RB_ROW_LAYOUT:
+        rb_hist_sparse_clear(&row->layout.service);
+        break;
+    case RB_ROW_CPU:
+        free(row->cpu.cpus);
+        break;
+    case RB_ROW_PLACEMENT:
+        free(row->placement.places);
+        break;
+    case RB_ROW_HEALTH:
+        clear_health(&row->health);
+        break;
+    default:
+        clear_coordinators(row);
     }
 }
 
