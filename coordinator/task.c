@@ -128,11 +128,25 @@ void rb_task_clear(rb_task_t *task)
     rb_fleet_destroy(&task->fleet);
 }
 
+/* What was read was not what had been written: no run that saw this is good, even if its jobs go on
+ * after errors. */
+static int check_blocks(const rb_fold_t *fold, rb_err_t *err)
+{
+    for (size_t i = 0; i < fold->nevents; i++) {
+        const rb_fold_event_t *event = &fold->events[i];
+        if (strcmp(event->kind, "verify_error") == 0)
+            return rb_err_set(err, RB_ERR_IO, "%s", event->text);
+    }
+    return 0;
+}
+
 int rb_task_report(const rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
                    rb_err_t *err)
 {
     rb_err_t report_err = {0};
     int status = rb_task_status(task, err);
+    if (status == RB_OK && check_blocks(opts->fold, err) != 0)
+        status = (int)err->code;
     rb_err_t outcome = *err;
     int rc = rb_run_report(opts->directory, opts->fold, options, &outcome, &report_err);
     if (rc != 0 && status == RB_OK) {

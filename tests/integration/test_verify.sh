@@ -59,7 +59,7 @@ check_json "$result" '[.events[] | select(.kind == "verify_error")] |
 check_json "$result" '.phases[0].cluster | (.read.errors // 0) +
     ([.outside[]?.read.errors // 0] | add // 0) == 1'
 
-run_plan 0 later counted --set phases.0.jobs.0.continue_on_error=read
+run_plan 4 later counted --set phases.0.jobs.0.continue_on_error=read
 check_json "$result" '([.events[].kind] | index("verify_error")) != null and
     .phases[0].to_last.ops == 255'
 
@@ -82,7 +82,7 @@ block 20 >"$TMP/a"
 block 21 >"$TMP/b"
 put_block 20 <"$TMP/b"
 put_block 21 <"$TMP/a"
-run_plan 0 later swapped --set phases.0.jobs.0.continue_on_error=read
+run_plan 4 later swapped --set phases.0.jobs.0.continue_on_error=read
 check_json "$result" '[.events[] | select(.kind == "verify_error").text] == [
     "verify: '"$dev"' at 1280 KiB (sector 2560): found a block written for offset 1344 KiB (sector 2688) with sequence 21",
     "verify: '"$dev"' at 1344 KiB (sector 2688): found a block written for offset 1280 KiB (sector 2560) with sequence 20"]'

@@ -103,7 +103,7 @@ test_one_is_taken_away()
         count=1 conv=notrunc status=none
     read_back 4 ended
     expect_match "(: 1 of them lack their newest acknowledged write)" "$said"
-    read_back 0 taken --set phases.0.jobs.0.continue_on_error=read
+    read_back 4 taken --set phases.0.jobs.0.continue_on_error=read
     expect_match "(: 1 of them lack their newest acknowledged write)" "$said"
     expect_match "\(sector $((offset / 512))\): expected sequence $sequence, found a block of \
 another run" "$(json "$result" '.events[] | select(.kind == "verify_error").text')"
@@ -114,7 +114,7 @@ another run" "$(json "$result" '.events[] | select(.kind == "verify_error").text
 test_torn_log()
 {
     truncate -s -5 "$log"
-    read_back 0 torn --set phases.0.jobs.0.continue_on_error=read
+    read_back 4 torn --set phases.0.jobs.0.continue_on_error=read
     expect_match "; its last [0-9]+ bytes are torn and were not read" "$said"
 }
 
@@ -127,7 +127,7 @@ test_damaged_log()
         dd of="$log" bs=1 seek="$at" conv=notrunc status=none
     read_back 4 damaged
     expect_match "verify_log: $log is damaged: of [0-9]+ bytes, from byte [0-9]+ on" "$OUTPUT"
-    read_back 0 anyway --set phases.0.jobs.0.continue_on_error=read
+    read_back 4 anyway --set phases.0.jobs.0.continue_on_error=read
     expect_match "; [0-9]+ bytes of it, from byte [0-9]+ on, are damaged: " "$said"
 }
 
