@@ -157,7 +157,7 @@ test_strangers()
     check "nor do frames of 2 GiB" [ $((rss - first)) -lt 32768 ]
     wait $run || fail "the run: $(cat "$TMP/besieged.log")"
     check_json "$directory/result.json" '.run.status == "done" and
-        .phases[0].cluster.read.ops == 7000 and .phases[0].cluster.read.errors == 0'
+        (.phases[0].cluster.read.ops - 7000 | fabs) <= 1 and .phases[0].cluster.read.errors == 0'
     wait_for 5 rackbench hosts --hosts "$host"
 }
 

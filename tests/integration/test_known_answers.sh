@@ -285,7 +285,8 @@ test_rate()
     run_plan rate3
     iops=$(json "$result" .phases[0].cluster.read.iops)
     check "three workers with 500 each: $iops" near "$iops" 1500 3 # 2 s: a late wake-up weighs 1 %
-    check "offered exactly" [ "$(json "$result" .phases[0].cluster.offered.ops)" = 3000 ]
+    # The end is by the common clock, the schedule by the host's: one operation more, of each worker.
+    check_json "$result" '.phases[0].cluster.offered.ops | . >= 3000 and . <= 3003'
 }
 
 # thinks SLOTS PAUSE_NS RESPONSE_NS: a slot's cycle is its pause and its response, which has our own
