@@ -152,7 +152,7 @@ int rb_journal_sync(rb_journal_t *j, rb_err_t *err)
 
 bool rb_journal_held(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     bool held = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (fd >= 0)
         close(fd);
@@ -176,7 +176,8 @@ rb_journal_reader_t *rb_journal_open(const char *path, rb_err_t *err)
     char magic[MAGIC_BYTES];
     r->path = rb_strdup(path);
     r->info.end_bytes = MAGIC_BYTES;
-    r->file = fopen(path, "rbe");
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe would wait for a writer */
+    r->file = fd < 0 ? NULL : fdopen(fd, "rb");
     if (r->file == NULL || fstat(fileno(r->file), &st) != 0) {
         rb_err_errno(err, errno, "journal %s", path);
         return NULL;
@@ -342,7 +343,7 @@ static int cut_rest(rb_journal_t *j, const rb_journal_info_t *info, rb_err_t *er
 rb_journal_t *rb_journal_resume(const char *path, rb_journal_record_fn *record, void *ctx,
                                 rb_journal_info_t *ret_info, rb_err_t *err)
 {
-    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    int fd = open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
         rb_err_errno(err, errno, "journal %s", path);
         return NULL;
