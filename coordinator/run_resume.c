@@ -84,7 +84,7 @@ const char *rb_run_resume_fault(const rb_run_t *run, const rb_run_host_t *host,
                  ack->state == RACKBENCH__BEAT_ACK__STATE__failed;
     bool in_phase = from->under_way && host->takes_part;
     if (ack->last_row + 1 < host->next_row || (in_phase && !ack->has_phase))
-        return "it was restarted";
+        return "it was restarted, or freed (rackbench stop)";
     /* After a power failure the journal may end before what the agents did. */
     if (ack->has_phase && ack->phase >= known && !waits)
         return "it has run a phase that the journal does not know of";
