@@ -170,7 +170,8 @@ static void test_stranger_is_lost(void **state)
     assert_int_equal(f->agent_rows, 0);
     drained(f, 1, 3);
     expect(f, "Bye1 Bye2 ");
-    expect_end(f, "host_lost", RB_ERR_LOST, "agent h2: it was restarted, or freed (rackbench stop)");
+    expect_end(f, "host_lost", RB_ERR_LOST,
+               "agent h2: it was restarted, or freed (rackbench stop)");
 }
 
 static void test_taken_by_another_run(void **state)
