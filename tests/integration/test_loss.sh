@@ -49,30 +49,12 @@ end_run()
     echo "ok: the run ended with $want"
 }
 
-# Bytes that the agents on the hosts have read until now. The device's own counters would do, were
-# it not for what else looks at the drives of a machine.
-ios()
-{
-    local pid
-    for pid in "${AGENT[@]}"; do
-        awk '$1 == "read_bytes:" {print $2}' "/proc/$pid/io" 2>/dev/null || true
-    done | awk '{sum += $1} END {printf "%d\n", sum}'
-}
-
-expect_still()
-{
-    local before
-    before=$(ios)
-    sleep 0.4
-    check "$1" [ "$(ios)" = "$before" ]
-}
-
 expect_busy()
 {
     local before
-    before=$(ios)
+    before=$(agents_io read_bytes)
     sleep 0.2
-    check "$1" [ "$(ios)" -gt "$before" ]
+    check "$1" [ "$(agents_io read_bytes)" -gt "$before" ]
 }
 
 # All agents, also one that was ended, take the next run.
@@ -90,7 +72,7 @@ test_killed_agent()
     expect_match "rackbench: agent 10\.77\.0\.3: no answer for [0-9.]+ s" "$OUTPUT"
     expect_match "10\.77\.0\.1 +[0-9]+ .*%" "$OUTPUT"
     expect_match "10\.77\.0\.3 .* lost" "$OUTPUT"
-    expect_still "the others have stopped"
+    expect_still read_bytes "the others have stopped"
     check_json "$TMP/killed/result.json" '.run.status == "host_lost"'
     check_json "$TMP/killed/result.json" '[.events[] | select(.kind == "host_lost").host] ==
         ["10.77.0.3"]'
@@ -138,7 +120,7 @@ test_terminated_agent()
     check "and at once" [ $(($(date +%s%N) - start_ns)) -lt 1000000000 ]
     end_run 5 4
     expect_match "agent 10\.77\.0\.2: " "$OUTPUT"
-    expect_still "the others have stopped"
+    expect_still read_bytes "the others have stopped"
     agent_up "$net" 2 10.77.0.2
 }
 
@@ -149,7 +131,7 @@ test_killed_coordinator()
     wait "$RUN" 2>/dev/null || true
     expect_busy "the agents go on for the lease"
     sleep 1.3
-    expect_still "and have stopped within the lease and half a second"
+    expect_still read_bytes "and have stopped within the lease and half a second"
     check "they say why" grep -q "lease_expired" "$TMP/agent.1.log"
     expect_exit 0 coordinate "$net" report "$TMP/headless"
     expect_match "3 hosts, .* truncated" "$OUTPUT"
@@ -165,7 +147,7 @@ test_interrupt()
     start_run "$TMP/interrupted" 3
     kill -INT "$RUN"
     sleep 0.6
-    expect_still "every agent has stopped within a second"
+    expect_still read_bytes "every agent has stopped within a second"
     end_run 130 1
     expect_match "loss \([a-z0-9]+\): 3 hosts, .* truncated" "$OUTPUT"
     expect_match "read response +[0-9.]+" "$OUTPUT"
@@ -192,7 +174,7 @@ test_interrupt_twice()
     check_json "$TMP/twice/result.json" '.run.status == "truncated"'
     kill -CONT "${AGENT[1]}"
     sleep 0.5
-    expect_still "the agent that woke up stops too"
+    expect_still read_bytes "the agent that woke up stops too"
     expect_free "$TMP/twice.next"
 }
 

@@ -74,23 +74,6 @@ end_run()
     echo "ok: the run ended with $want"
 }
 
-# Bytes that the agents have written until now.
-ios()
-{
-    local pid
-    for pid in "${AGENT[@]}"; do
-        awk '$1 == "write_bytes:" {print $2}' "/proc/$pid/io" 2>/dev/null || true
-    done | awk '{sum += $1} END {printf "%d\n", sum}'
-}
-
-expect_still()
-{
-    local before
-    before=$(ios)
-    sleep 0.4
-    check "$1" [ "$(ios)" = "$before" ]
-}
-
 # expect_all FILE [PHASES]: on each host the operations of the result, wherever they count, are those
 # of the kernel: one device each, 4 KiB an operation.
 expect_all()
@@ -137,7 +120,7 @@ test_after_the_lease()
     start_run "$TMP/after"
     kill_run
     sleep 1.4
-    expect_still "the agents' last I/O is within the lease and half a second"
+    expect_still write_bytes "the agents' last I/O is within the lease and half a second"
     printf 'torn' >>"$TMP/after/journal.rbj"
     size=$(stat -c %s "$TMP/after/journal.rbj")
     expect_exit 130 coordinate "$net" resume "$TMP/after"
@@ -158,7 +141,7 @@ test_collect_only()
     start_run "$TMP/collect"
     kill_run
     expect_exit 130 coordinate "$net" resume --collect "$TMP/collect"
-    expect_still "what ran was stopped"
+    expect_still write_bytes "what ran was stopped"
     expect_all "$TMP/collect/result.json" 1
     check_json "$TMP/collect/result.json" '.phases[0].seconds < 4'
 }
@@ -236,7 +219,7 @@ test_full_disk()
     end_run 4 12
     expect_match "rackbench: journal .*: No space left on device" "$OUTPUT"
     expect_match "2 hosts may still hold rows" "$OUTPUT"
-    expect_still "the agents have stopped"
+    expect_still write_bytes "the agents have stopped"
     expect_exit 0 coordinate "$net" report "$TMP/disk/run"
     expect_match "2 hosts, .*truncated" "$OUTPUT"
     rm "$TMP/disk/filler"

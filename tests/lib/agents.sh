@@ -60,3 +60,22 @@ running()
 {
     grep -q " running " "$TMP/run.err"
 }
+
+# agents_io KEY: what the agents have moved until now by their /proc/PID/io (read_bytes, write_bytes).
+# The device's own counters would do, were it not for what else looks at the drives of a machine.
+agents_io()
+{
+    local pid
+    for pid in "${AGENT[@]}"; do
+        awk -v key="$1:" '$1 == key {print $2}' "/proc/$pid/io" 2>/dev/null || true
+    done | awk '{sum += $1} END {printf "%d\n", sum}'
+}
+
+# expect_still KEY MESSAGE: no agent moves anything for 0.4 s.
+expect_still()
+{
+    local before
+    before=$(agents_io "$1")
+    sleep 0.4
+    check "$2" [ "$(agents_io "$1")" = "$before" ]
+}
