@@ -8,6 +8,8 @@
 
 #include "agent/loop_device.h"
 
+enum { DM_UUID = 160 }; /* the kernel's limit is 129 */
+
 static void close_dir(DIR **d)
 {
     if (*d != NULL)
@@ -112,7 +114,9 @@ static rb_relation_t relation_over(rb_relation_t from, rb_relation_t edge)
 {
     bool stays = from == RB_RELATION_HOLDER || from == RB_RELATION_LOOP ||
                  from == RB_RELATION_TWIN ||
-                 (from == RB_RELATION_BACKING && edge == RB_RELATION_PARTITION);
+                 (from == RB_RELATION_BACKING && edge == RB_RELATION_PARTITION) ||
+                 (from == RB_RELATION_MEMBER &&
+                  (edge == RB_RELATION_PARTITION || edge == RB_RELATION_BACKING));
     return stays ? from : edge;
 }
 
@@ -126,20 +130,97 @@ static void add_partitions(rb_block_graph_t *g, const rb_block_node_t *of)
     }
 }
 
+static bool is_below(rb_relation_t relation)
+{
+    return relation == RB_RELATION_SELF || relation == RB_RELATION_PARENT ||
+           relation == RB_RELATION_BACKING || relation == RB_RELATION_MEMBER;
+}
+
+/* ---- what is built on it ---- */
+
+static bool starts(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+static const char *kind_of(const char *name, const char *dm_uuid)
+{
+    return starts(name, "/dev/md")       ? "md array "
+           : starts(name, "/dev/bcache") ? "bcache device "
+           : starts(dm_uuid, "LVM-")     ? "LVM volume "
+           : starts(dm_uuid, "CRYPT-")   ? "encrypted volume "
+           : starts(name, "/dev/dm-")    ? "device-mapper device "
+                                         : "";
+}
+
+/* Devices of one family share drives and no block: volumes of one LVM group ("LVM-" and its uuid of
+ * 32 letters), partitions that kpartx makes of one map ("part1-" and the map's uuid). */
+static void read_family(const char *dir, char *buf, size_t size)
+{
+    enum { LVM_GROUP = 4 + 32 };
+    rb_sysfs_read(dir, "dm/uuid", buf, size);
+    if (starts(buf, "LVM-"))
+        buf[RB_MIN(strlen(buf), (size_t)LVM_GROUP)] = '\0';
+    else if (starts(buf, "part") && strchr(buf, '-') != NULL)
+        memmove(buf, strchr(buf, '-'), strlen(strchr(buf, '-')) + 1);
+    else
+        buf[0] = '\0';
+}
+
+static bool is_neighbour(const rb_block_graph_t *g, const char *dir)
+{
+    char its[DM_UUID], other[DM_UUID];
+    read_family(dir, its, sizeof(its));
+    for (size_t i = 0; its[0] != '\0' && i < g->nnodes; i++) {
+        read_family(g->nodes[i].dir, other, sizeof(other));
+        if (is_below(g->nodes[i].relation) && strcmp(its, other) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_known(const rb_block_graph_t *g, const char *dir)
+{
+    for (size_t i = 0; i < g->nnodes; i++)
+        if (strcmp(g->nodes[i].dir, dir) == 0)
+            return true;
+    return false;
+}
+
+/* What else is built on a member of the array shares nothing with it, or should not be there. */
+static void add_holder(rb_block_graph_t *g, const rb_block_node_t *of, const char *dir)
+{
+    char uuid[DM_UUID], map[DM_UUID];
+    bool member = of->relation == RB_RELATION_MEMBER;
+    RB_AUTO(rb_free_str) char *name = rb_block_name(dir);
+    rb_sysfs_read(dir, "dm/uuid", uuid, sizeof(uuid));
+    bool named = rb_sysfs_read(dir, "dm/name", map, sizeof(map)) > 0;
+    bool path = starts(uuid, "mpath-");
+    RB_AUTO(rb_free_str)
+    char *what = rb_asprintf("%s%s%s%s%s", path ? "" : kind_of(name, uuid), name, named ? " (" : "",
+                             map, named ? ")" : "");
+    rb_block_graph_use(g, of,
+                       path                             ? RB_USE_PATH
+                       : member && is_neighbour(g, dir) ? RB_USE_NEIGHBOUR
+                                                        : RB_USE_HOLDER,
+                       what);
+    if (!member)
+        add(g, dir, relation_over(of->relation, RB_RELATION_HOLDER));
+}
+
 static void add_holders(rb_block_graph_t *g, const rb_block_node_t *of)
 {
     RB_AUTO(rb_free_str) char *holders = rb_asprintf("%s/holders", of->dir);
     RB_AUTO(close_dir) DIR *d = opendir(holders);
-    rb_relation_t relation = relation_over(of->relation, RB_RELATION_HOLDER);
     for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-        if (e->d_name[0] == '.')
-            continue;
-        RB_AUTO(rb_free_str) char *dir = rb_asprintf("%s/%s", holders, e->d_name);
-        const rb_block_node_t *holder = add(g, dir, relation);
-        if (holder != NULL)
-            rb_block_graph_use(g, of, RB_USE_HOLDER, holder->name);
+        RB_AUTO(rb_free_str) char *link = rb_asprintf("%s/%s", holders, e->d_name);
+        RB_AUTO(rb_free_str) char *dir = e->d_name[0] == '.' ? NULL : realpath(link, NULL);
+        if (dir != NULL && !is_known(g, dir))
+            add_holder(g, of, dir);
     }
 }
+
+/* ---- loop devices ---- */
 
 /* Of a loop device that cannot be asked, the path in sysfs is the best witness there is; if that
  * leads nowhere, the device may be over any drive. */
@@ -187,6 +268,19 @@ static void add_twins(rb_block_graph_t *g, const rb_block_node_t *of)
     }
 }
 
+/* ---- what it is built on ---- */
+
+static void add_members(rb_block_graph_t *g, const rb_block_node_t *of)
+{
+    RB_AUTO(rb_free_str) char *slaves = rb_asprintf("%s/slaves", of->dir);
+    RB_AUTO(close_dir) DIR *d = opendir(slaves);
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        RB_AUTO(rb_free_str) char *dir = rb_asprintf("%s/%s", slaves, e->d_name);
+        if (e->d_name[0] != '.')
+            add(g, dir, RB_RELATION_MEMBER);
+    }
+}
+
 static void add_below(rb_block_graph_t *g, const rb_block_node_t *of)
 {
     RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(of->dir);
@@ -195,30 +289,33 @@ static void add_below(rb_block_graph_t *g, const rb_block_node_t *of)
     if (strcmp(disk, of->dir) != 0)
         add(g, disk, RB_RELATION_PARENT);
     if (under != NULL)
-        add(g, under, RB_RELATION_BACKING);
+        add(g, under, relation_over(of->relation, RB_RELATION_BACKING));
+    add_members(g, of);
 }
 
-static bool is_below(rb_relation_t relation)
-{
-    return relation == RB_RELATION_SELF || relation == RB_RELATION_PARENT ||
-           relation == RB_RELATION_BACKING;
-}
+/* ---- all of it ---- */
 
 rb_block_graph_t *rb_block_graph_new(dev_t rdev)
 {
-    RB_AUTO(rb_block_graph_destroy) rb_block_graph_t *g = rb_calloc(1, sizeof(*g));
     RB_AUTO(rb_free_str) char *dir = rb_sysfs_dir(rdev);
-    if (dir != NULL)
-        add(g, dir, RB_RELATION_SELF);
+    return dir == NULL ? NULL : rb_block_graph_of_dir(dir);
+}
+
+rb_block_graph_t *rb_block_graph_of_dir(const char *dir)
+{
+    RB_AUTO(rb_block_graph_destroy) rb_block_graph_t *g = rb_calloc(1, sizeof(*g));
+    add(g, dir, RB_RELATION_SELF);
     for (size_t i = 0; i < g->nnodes; i++) {
-        rb_block_node_t of = g->nodes[i];      /* a copy: the array moves while it grows */
+        rb_block_node_t of = g->nodes[i]; /* a copy: the array moves while it grows */
+        add_below(g, &of);
+    }
+    for (size_t i = 0; i < g->nnodes; i++) {
+        rb_block_node_t of = g->nodes[i];
         if (of.relation != RB_RELATION_PARENT) /* its other partitions share nothing */
             add_partitions(g, &of);
         add_holders(g, &of);
         add_loops(g, &of);
         add_twins(g, &of);
-        if (is_below(of.relation))
-            add_below(g, &of);
     }
     return g->nnodes == 0 || g->nnodes == RB_MAX_BLOCK_NODES ? NULL : RB_MOVE(g);
 }

@@ -1,9 +1,10 @@
 /* block_graph.h - which block devices share blocks with a given one.
  *
- * Partitions, the disk of a partition, what is built on it (md, dm, bcache, ...), loop devices over
- * it, the device under a loop device and other loop devices over the same file, each followed
- * further, by sysfs and agent/loop_device. Other partitions of the same disk share nothing. Also
- * the few readers of sysfs that agent/drives needs. Any thread; no state; well under a millisecond
+ * Partitions, the disk of a partition, what is built on it (md, dm, bcache, ...), what it is built
+ * on, loop devices over it, the device under a loop device and other loop devices over the same
+ * file, each followed further, by sysfs and agent/loop_device. Other partitions of the same disk
+ * share nothing, other LVM volumes of the same group only the drives. Also the few readers of sysfs
+ * that agent/drives needs. Any thread; no state; well under a millisecond
  * a drive.
  */
 #pragma once
@@ -23,12 +24,14 @@ typedef struct {
     size_t nnodes;
     rb_block_node_t *nodes; /* [nnodes], the device itself first */
     size_t nuses;
-    rb_use_t *uses; /* [nuses] HOLDER and LOOP, as the edges show them */
+    rb_use_t *uses; /* [nuses] PATH, HOLDER, LOOP and NEIGHBOUR, as the edges show them */
 } rb_block_graph_t;
 
 /* NULL where sysfs does not describe rdev, or more than RB_MAX_BLOCK_NODES devices hang together.
  */
 rb_block_graph_t *rb_block_graph_new(dev_t rdev);
+/* Of a block device's directory in sysfs; apart for tests. */
+rb_block_graph_t *rb_block_graph_of_dir(const char *dir);
 void rb_block_graph_destroy(rb_block_graph_t **graph);
 void rb_block_graph_use(rb_block_graph_t *graph, const rb_block_node_t *node, rb_use_kind_t kind,
                         const char *what);        /* adds a use of node; what may be NULL */

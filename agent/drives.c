@@ -61,7 +61,8 @@ static int find_uses(rb_block_graph_t *g, const char *path, rb_err_t *err)
         return -1;
     for (size_t i = 0; i < g->nnodes; i++) {
         rb_relation_t r = g->nodes[i].relation;
-        if (r != RB_RELATION_HOLDER && r != RB_RELATION_LOOP) /* that they exist is a use */
+        /* That they exist is a use; members are signed as such. */
+        if (r != RB_RELATION_HOLDER && r != RB_RELATION_LOOP && r != RB_RELATION_MEMBER)
             add_signature(g, &g->nodes[i]);
     }
     RB_AUTO(close_fd) int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);

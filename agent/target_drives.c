@@ -57,6 +57,15 @@ static int add_drive(rb_target_drives_t *drives, rb_drive_t *drive, rb_err_t *er
     return 0;
 }
 
+/* A volume beside it uses its drives, not it. */
+static bool is_used(const rb_drive_t *drive)
+{
+    for (size_t i = 0; i < drive->nuses; i++)
+        if (drive->uses[i].kind != RB_USE_NEIGHBOUR)
+            return true;
+    return false;
+}
+
 /* One that cannot be opened is an error if it is meant, and not known to be unused. */
 static int look_at(rb_target_drives_t *drives, const Rackbench__Target *target, const char *path,
                    bool unused, rb_err_t *err)
@@ -69,7 +78,7 @@ static int look_at(rb_target_drives_t *drives, const Rackbench__Target *target, 
     RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, err);
     if (drive == NULL)
         return unused ? 0 : -1;
-    if (unused && drive->nuses > 0)
+    if (unused && is_used(drive))
         return 0;
     return add_drive(drives, RB_MOVE(drive), err);
 }

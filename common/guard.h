@@ -2,9 +2,11 @@
  *
  * Writing to a drive needs `destructive: true` in the phase and the agent's --allow-device, and is
  * refused whatever the flags while the drive, or a device that shares its blocks, is mounted, swap,
- * held, opened exclusively or signed; a signature of its own or of a partition of it may be
- * overridden by `wipe`, and nothing else. Reading a drive in use is allowed with a warning; a
- * signature alone does not make it in use. Any thread; no state.
+ * held, a path of a multipath device, opened exclusively or signed; a signature of its own or of a
+ * partition of it may be overridden by `wipe`, and nothing else. An array is judged with the
+ * devices that it is made of, whose signatures are its own; other volumes of its group are said,
+ * not refused. Reading a drive in use is allowed with a warning; a signature alone does not make it
+ * in use. Any thread; no state.
  */
 #pragma once
 
@@ -14,10 +16,12 @@
 typedef enum {
     RB_USE_MOUNT,     /* what: mount point */
     RB_USE_SWAP,      /* what: unused */
-    RB_USE_HOLDER,    /* what: the md, dm, bcache ... device built on it */
+    RB_USE_PATH,      /* what: the multipath device that it is a path of */
+    RB_USE_HOLDER,    /* what: the md, dm, bcache ... device built on it, and its kind */
     RB_USE_LOOP,      /* what: the loop device it backs */
     RB_USE_EXCLUSIVE, /* what: unused; an O_EXCL open said EBUSY */
-    RB_USE_SIGNATURE  /* what: "ext4 filesystem", "gpt partition table", ... */
+    RB_USE_SIGNATURE, /* what: "ext4 filesystem", "gpt partition table", ... */
+    RB_USE_NEIGHBOUR  /* what: another volume that lies on it beside the array in question */
 } rb_use_kind_t;
 
 /* What the used device is to the drive in question. */
@@ -28,7 +32,8 @@ typedef enum {
     RB_RELATION_HOLDER,    /* built on it, directly or not */
     RB_RELATION_LOOP,      /* a loop device over it, directly or not */
     RB_RELATION_BACKING,   /* the block device under a loop device */
-    RB_RELATION_TWIN       /* another loop device over the same file */
+    RB_RELATION_TWIN,      /* another loop device over the same file */
+    RB_RELATION_MEMBER     /* what an array (md, dm, LVM, bcache) is made of, directly or not */
 } rb_relation_t;
 
 typedef struct {

@@ -252,7 +252,7 @@ static void holder(void **state)
     RB_AUTO(rb_free_str) char *dir = realpath(name, NULL);
     snprintf(link, sizeof(link), "%s/%s", f->mounted[0], f->b.path + 5);
     assert_int_equal(symlink(dir, link), 0);
-    assert_refused(f, f->a.path, SAY("it is held by %s; take %s apart", f->b.path, f->b.path));
+    assert_refused(f, f->a.path, SAY("it is held by %s; take that apart", f->b.path));
     mount_at(f, f->b.path, "b");
     assert_refused(f, f->a.path, SAY("%s, built on it, is mounted at %s/b;", f->b.path, f->dir));
 }

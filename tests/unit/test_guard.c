@@ -40,6 +40,14 @@ typedef struct {
     {                                                                                              \
         RB_USE_SIGNATURE, RB_RELATION_##rel, (char *)dev, (char *)as                               \
     }
+#define PATH_OF(rel, dev, of)                                                                      \
+    {                                                                                              \
+        RB_USE_PATH, RB_RELATION_##rel, (char *)dev, (char *)of                                    \
+    }
+#define NEAR(dev, what)                                                                            \
+    {                                                                                              \
+        RB_USE_NEIGHBOUR, RB_RELATION_MEMBER, (char *)dev, (char *)what                            \
+    }
 #define OR_ANOTHER " or choose another drive"
 #define SHOWS      "; that use will show in the figures, choose another drive for clean ones"
 
@@ -76,7 +84,7 @@ static const row_t rows[] = {
     {ALL,
      {HELD(SELF, "/dev/sdb", "/dev/md0")},
      RB_GUARD_REFUSED,
-     "/dev/sdb: it is held by /dev/md0; take /dev/md0 apart" OR_ANOTHER},
+     "/dev/sdb: it is held by /dev/md0; take that apart" OR_ANOTHER},
     {ALL,
      {LOOPED(SELF, "/dev/sdb", "/dev/loop5")},
      RB_GUARD_REFUSED,
@@ -102,7 +110,7 @@ static const row_t rows[] = {
     {ALL,
      {HELD(PARTITION, "/dev/sdb1", "/dev/dm-0")},
      RB_GUARD_REFUSED,
-     "/dev/sdb: partition /dev/sdb1 is held by /dev/dm-0; take /dev/dm-0 apart" OR_ANOTHER},
+     "/dev/sdb: partition /dev/sdb1 is held by /dev/dm-0; take that apart" OR_ANOTHER},
     {ALL,
      {SIGNED(PARTITION, "/dev/sdb1", "linux_raid_member raid")},
      RB_GUARD_REFUSED,
@@ -124,6 +132,56 @@ static const row_t rows[] = {
      {MOUNTED(BACKING, "/dev/sdc", "/under")},
      RB_GUARD_REFUSED,
      "/dev/sdb: /dev/sdc, which backs it, is mounted at /under; unmount it" OR_ANOTHER},
+    /* ... and of what an array is made of */
+    {ALL,
+     {MOUNTED(MEMBER, "/dev/sdc1", "/part")},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: its member /dev/sdc1 is mounted at /part; unmount it" OR_ANOTHER},
+    {ALL,
+     {HELD(MEMBER, "/dev/sdc1", "bcache device /dev/bcache0")},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: its member /dev/sdc1 is held by bcache device /dev/bcache0; take that "
+     "apart" OR_ANOTHER},
+    /* a path of a multipath device is named as such */
+    {ALL,
+     {HELD(SELF, "/dev/sdb", "/dev/dm-1"), PATH_OF(SELF, "/dev/sdb", "/dev/dm-0 (mpatha)")},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: it is a path of multipath device /dev/dm-0 (mpatha); name that one" OR_ANOTHER},
+    {NOTHING,
+     {PATH_OF(PARENT, "/dev/sd", "/dev/dm-0 (mpatha)")},
+     RB_GUARD_WARNED,
+     "/dev/sdb: its disk /dev/sd is a path of multipath device /dev/dm-0 (mpatha)" SHOWS},
+    /* who shows no holder is told by the signature */
+    {ALL,
+     {OPENED, SIGNED(SELF, "/dev/sdb", "gpt partition table"),
+      SIGNED(PARTITION, "/dev/sdb1", "zfs_member filesystem")},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: it is opened exclusively by the kernel or a program, and partition /dev/sdb1 is "
+     "signed (zfs_member filesystem); stop what uses it" OR_ANOTHER},
+    {NOTHING,
+     {OPENED, SIGNED(SELF, "/dev/sdb", "bcache other")},
+     RB_GUARD_WARNED,
+     "/dev/sdb: it is opened exclusively by the kernel or a program, and it is signed (bcache "
+     "other)" SHOWS},
+    /* volumes beside it on the same drives are said; nothing is allowed or refused for them */
+    {ALL,
+     {NEAR("/dev/sdc", "LVM volume /dev/dm-1 (vg-b)")},
+     RB_GUARD_WARNED,
+     "/dev/sdb: its member /dev/sdc also carries LVM volume /dev/dm-1 (vg-b)" SHOWS},
+    {NOTHING,
+     {SIGNED(SELF, "/dev/sdb", "ext4 filesystem"), NEAR("/dev/sdc", "LVM volume /dev/dm-1 (vg-b)")},
+     RB_GUARD_WARNED,
+     "/dev/sdb: its member /dev/sdc also carries LVM volume /dev/dm-1 (vg-b)" SHOWS},
+    {ALL,
+     {SIGNED(SELF, "/dev/sdb", "ext4 filesystem"), NEAR("/dev/sdc", "LVM volume /dev/dm-1 (vg-b)")},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: it is signed (ext4 filesystem); run wipefs -a /dev/sdb if its data can "
+     "go" OR_ANOTHER},
+    {WRITE | DESTRUCTIVE,
+     {NEAR("/dev/sdc", "LVM volume /dev/dm-1 (vg-b)")},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: the agent does not allow writing to it; start the agent with --allow-device "
+     "/dev/sdb"},
     /* a use is told before a missing flag: never advise `destructive: true` for a drive in use */
     {WRITE,
      {SWAP(SELF, "/dev/sdb")},
@@ -143,7 +201,7 @@ static const row_t rows[] = {
     {ALL,
      {OPENED, HELD(SELF, "/dev/sdb", "/dev/md0"), SIGNED(SELF, "/dev/sdb", "ddf_raid_member raid")},
      RB_GUARD_REFUSED,
-     "/dev/sdb: it is held by /dev/md0; take /dev/md0 apart" OR_ANOTHER},
+     "/dev/sdb: it is held by /dev/md0; take that apart" OR_ANOTHER},
     /* reading: a warning while in use; a signature alone is not a use */
     {NOTHING,
      {MOUNTED(SELF, "/dev/sdb", "/data")},
