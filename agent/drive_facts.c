@@ -5,6 +5,7 @@
 
 #include "agent/block_graph.h"
 #include "agent/drive_node.h"
+#include "agent/drives.h"
 
 enum { TEXT = 260 };
 
@@ -166,6 +167,55 @@ char **rb_drive_facts_members(const char *dir)
     return list;
 }
 
+enum { MAX_DEPTH = 8 }; /* of arrays of arrays */
+
+typedef struct {
+    char **items; /* [n] */
+    size_t n;
+} disks_t;
+
+static void add_disk(disks_t *disks, const char *disk)
+{
+    for (size_t i = 0; i < disks->n; i++)
+        if (strcmp(disks->items[i], disk) == 0)
+            return;
+    *RB_PUSH(disks->items, disks->n) = rb_strdup(disk);
+}
+
+static void add_disks(disks_t *disks, const char *dir, int depth)
+{
+    bool is_array = false;
+    RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(dir);
+    RB_AUTO(rb_free_str) char *slaves = rb_asprintf("%s/slaves", disk);
+    DIR *d = depth < MAX_DEPTH ? opendir(slaves) : NULL;
+    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
+        RB_AUTO(rb_free_str) char *link = rb_asprintf("%s/%s", slaves, e->d_name);
+        RB_AUTO(rb_free_str) char *member = e->d_name[0] == '.' ? NULL : realpath(link, NULL);
+        if (member == NULL)
+            continue;
+        is_array = true;
+        add_disks(disks, member, depth + 1);
+    }
+    if (d != NULL)
+        closedir(d);
+    if (!is_array)
+        add_disk(disks, disk);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(strrchr(*(char *const *)a, '/'), strrchr(*(char *const *)b, '/'));
+}
+
+char **rb_drive_facts_disks(const char *dir)
+{
+    disks_t disks = {0};
+    add_disks(&disks, dir, 0);
+    qsort(disks.items, disks.n, sizeof(*disks.items), by_name);
+    *RB_PUSH(disks.items, disks.n) = NULL;
+    return disks.items;
+}
+
 /* ---- as a message ---- */
 
 static char *non_empty(char *text)
@@ -222,13 +272,41 @@ static void fill_link(const char *disk, Rackbench__Drive *drive)
     drive->link_max_width = link.max_width;
 }
 
+static char *read_wwid(const char *disk)
+{
+    static const char *const files[] = {"wwid", "device/wwid"};
+    return non_empty(first_text(disk, files, RB_LEN(files)));
+}
+
+static void fill_members(const char *disk, Rackbench__Drive *drive)
+{
+    char **members = rb_drive_facts_members(disk);
+    for (size_t i = 0; members[i] != NULL; i++)
+        *RB_PUSH(drive->members, drive->n_members) = members[i];
+    free(members);
+    RB_AUTO(rb_drive_list_destroy) char **disks = rb_drive_facts_disks(disk);
+    for (size_t i = 0; drive->n_members > 0 && disks[i] != NULL; i++) {
+        Rackbench__MemberDrive *m = rb_calloc(1, sizeof(*m));
+        rackbench__member_drive__init(m);
+        m->path = rb_block_name(disks[i]);
+        m->model = non_empty(rb_drive_facts_model(disks[i]));
+        m->serial = non_empty(rb_drive_facts_serial(disks[i]));
+        m->firmware = non_empty(rb_drive_facts_firmware(disks[i]));
+        m->wwid = read_wwid(disks[i]);
+        m->size_bytes = rb_sysfs_number(disks[i], "size") * 512; /* sysfs' unit on every drive */
+        m->has_size_bytes = m->size_bytes > 0;
+        *RB_PUSH(drive->member_drives, drive->n_member_drives) = m;
+    }
+}
+
 void rb_drive_facts_fill(const char *dir, Rackbench__Drive *drive)
 {
-    static const char *const wwids[] = {"wwid", "device/wwid"};
     RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(dir);
     RB_AUTO(rb_free_str) char *controller = rb_drive_facts_controller(disk);
     drive->firmware = non_empty(rb_drive_facts_firmware(disk));
-    drive->wwid = non_empty(first_text(disk, wwids, RB_LEN(wwids)));
+    drive->wwid = read_wwid(disk);
+    drive->diskseq = rb_sysfs_number(disk, "diskseq");
+    drive->has_diskseq = drive->diskseq > 0;
     drive->nsid = (uint32_t)rb_sysfs_number(disk, "nsid");
     drive->has_nsid = drive->nsid > 0;
     drive->pci = non_empty(rb_drive_facts_pci(disk));
@@ -236,8 +314,5 @@ void rb_drive_facts_fill(const char *dir, Rackbench__Drive *drive)
     drive->numa_node = rb_drive_node_of_dir(dir);
     drive->has_numa_node = drive->numa_node >= 0;
     fill_queue(disk, controller, drive);
-    char **members = rb_drive_facts_members(disk);
-    for (size_t i = 0; members[i] != NULL; i++)
-        *RB_PUSH(drive->members, drive->n_members) = members[i];
-    free(members);
+    fill_members(disk, drive);
 }

@@ -27,5 +27,10 @@ rb_drive_link_t rb_drive_facts_link(const char *disk);
  * empty for others. Free each and the list. */
 char **rb_drive_facts_members(const char *dir);
 
+/* The sysfs directories of the disks that an array lies on in the end, through arrays of arrays, in
+ * the version order of their names and NULL at the end; of another device its own disk. Free with
+ * rb_drive_list_destroy. */
+char **rb_drive_facts_disks(const char *dir);
+
 /* Fills whatever there is; dir: of the device itself (a partition or a disk). */
 void rb_drive_facts_fill(const char *dir, Rackbench__Drive *drive);

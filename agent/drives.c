@@ -94,18 +94,28 @@ char *rb_drive_block_path(const char *path)
     return name != NULL ? rb_asprintf("/dev/nvme%s", name + 2) : rb_strdup(path);
 }
 
-bool rb_drive_is(int fd, dev_t rdev)
+/* A kernel that knows no sequence (before 5.15) cannot tell. */
+static bool is_in_sequence(int fd, uint64_t diskseq)
+{
+    uint64_t its;
+    return diskseq == 0 || ioctl(fd, BLKGETDISKSEQ, &its) != 0 || its == diskseq;
+}
+
+bool rb_drive_is(int fd, dev_t rdev, uint64_t diskseq)
 {
     struct stat st;
     char dir[64];
     dev_t its;
-    if (fstat(fd, &st) != 0 || S_ISBLK(st.st_mode))
-        return S_ISBLK(st.st_mode) && st.st_rdev == rdev;
+    if (fstat(fd, &st) != 0)
+        return false;
+    if (S_ISBLK(st.st_mode))
+        return st.st_rdev == rdev && is_in_sequence(fd, diskseq);
     RB_AUTO(rb_free_str) char *name = S_ISCHR(st.st_mode) ? character_name(st.st_rdev) : NULL;
     if (name == NULL)
         return false;
     snprintf(dir, sizeof(dir), "/sys/class/block/nvme%.40s", name + 2);
-    return rb_sysfs_rdev(dir, &its) && its == rdev;
+    return rb_sysfs_rdev(dir, &its) && its == rdev &&
+           (diskseq == 0 || rb_sysfs_number(dir, "diskseq") == diskseq);
 }
 
 static int find_device(const char *path, dev_t *ret_rdev, rb_err_t *err)
@@ -236,6 +246,7 @@ Rackbench__Drive *rb_drive_message(const rb_drive_t *drive)
     RB_AUTO(rb_free_str) char *dir = rb_sysfs_dir(drive->rdev);
     if (dir != NULL)
         rb_drive_facts_fill(dir, m);
+    m->id = rb_drive_id(drive);
     return m;
 }
 

@@ -29,8 +29,10 @@ typedef struct {
  * same NVMe namespace; else path itself. Owned by the caller. */
 char *rb_drive_block_path(const char *path);
 
-/* Is this open descriptor that block device, or the NVMe character device of the same namespace? */
-bool rb_drive_is(int fd, dev_t rdev);
+/* Is this open descriptor that block device, or the NVMe character device of the same namespace,
+ * and the drive in its place still the one of that number in the kernel's sequence? diskseq 0: not
+ * known, any drive will do. */
+bool rb_drive_is(int fd, dev_t rdev, uint64_t diskseq);
 
 /* Follows symbolic links, and an NVMe namespace's character device to its block device, whose uses
  * it has. RB_ERR_INPUT: missing, not a block device, no medium; RB_ERR_IO: cannot

@@ -26,6 +26,7 @@ typedef struct {
      * that the file is in. ino 0: not pinned. */
     dev_t pinned_dev;
     ino_t pinned_ino;
+    uint64_t pinned_diskseq; /* of the device; 0: not known */
 } rb_subject_t;
 
 /* The directory of a log of acknowledged writes (verify_log), as it was judged. */

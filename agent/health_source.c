@@ -45,26 +45,6 @@ static void add_disk(rb_health_sources_t *sources, const char *disk, const rb_su
     add_place(source, subject);
 }
 
-enum { MAX_DEPTH = 8 }; /* of arrays of arrays */
-
-static void add_dir(rb_health_sources_t *sources, const char *dir, const rb_subject_t *subject,
-                    int depth)
-{
-    RB_AUTO(rb_free_str) char *disk = rb_sysfs_disk(dir);
-    RB_AUTO(rb_drive_list_destroy) char **members = rb_drive_facts_members(disk);
-    if (members[0] == NULL || depth == MAX_DEPTH) {
-        add_disk(sources, disk, subject);
-        return;
-    }
-    for (size_t i = 0; members[i] != NULL; i++) {
-        RB_AUTO(rb_free_str)
-        char *link = rb_asprintf("/sys/class/block/%s", members[i] + strlen("/dev/"));
-        RB_AUTO(rb_free_str) char *member = realpath(link, NULL);
-        if (member != NULL)
-            add_dir(sources, member, subject, depth + 1);
-    }
-}
-
 /* The block device that a subject is, or whose file system it is on; 0: there is none. */
 static dev_t device_of(const rb_subject_t *subject)
 {
@@ -85,8 +65,10 @@ void rb_health_sources_find(rb_health_sources_t *sources, const rb_subject_t *su
     for (size_t i = 0; i < n; i++) {
         dev_t device = device_of(&subjects[i]);
         RB_AUTO(rb_free_str) char *dir = device == 0 ? NULL : rb_sysfs_dir(device);
-        if (dir != NULL)
-            add_dir(sources, dir, &subjects[i], 0);
+        RB_AUTO(rb_drive_list_destroy)
+        char **disks = dir == NULL ? NULL : rb_drive_facts_disks(dir);
+        for (size_t k = 0; disks != NULL && disks[k] != NULL; k++)
+            add_disk(sources, disks[k], &subjects[i]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 
+#include "agent/drive_change.h"
 #include "agent/drives.h"
 #include "agent/target_drives.h"
 #include "agent/target_files.h"
@@ -164,6 +165,7 @@ static int resolve_devices(rb_targets_t *t, uint32_t index, rb_err_t *err)
             return rb_err_set(err, RB_ERR_INPUT, "%.200s...: path is too long", drive->path);
         Rackbench__Subject *m = add_subject(t, &s);
         m->identity = rb_drive_message(drive);
+        t->subjects[t->nsubjects - 1].pinned_diskseq = m->identity->diskseq;
         add_verdicts(t, drive, m);
     }
     return 0;
@@ -308,8 +310,9 @@ const Rackbench__Loaded *rb_targets_loaded(const rb_targets_t *targets)
 
 /* ---- a phase ---- */
 
-static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase, rb_subject_t *s,
-                      rb_err_t *err)
+/* was: what a device was when the plan was loaded. */
+static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase,
+                      const Rackbench__Drive *was, rb_subject_t *s, rb_err_t *err)
 {
     const Rackbench__Target *target = t->plan->targets[s->target];
     if (!s->is_device) {
@@ -323,9 +326,8 @@ static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase, rb_s
     RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(s->path, err);
     if (drive == NULL)
         return -1;
-    if (drive->rdev != s->pinned_dev)
-        return rb_err_set(err, RB_ERR_UNSAFE, "%s: is another device than when the plan was loaded",
-                          s->path);
+    if (rb_drive_check_same(drive, was, s->pinned_dev, err) != 0)
+        return -1;
     if (drive->size_bytes != s->size_bytes)
         return rb_err_set(err, RB_ERR_INPUT, "%s: its size changed since the plan was loaded",
                           s->path);
@@ -350,7 +352,7 @@ int rb_targets_phase(rb_targets_t *targets, const Rackbench__Phase *phase,
         const char *target = plan->targets[s.target]->name;
         if (load_in_phase(phase, target) == UNUSED)
             continue;
-        if (look_again(targets, phase, &s, err) != 0)
+        if (look_again(targets, phase, targets->loaded->subjects[i]->identity, &s, err) != 0)
             return rb_err_wrap(err, "target '%s'", target);
         targets->subjects[i].pinned_dev = s.pinned_dev; /* of a directory made just now */
         targets->subjects[i].pinned_ino = s.pinned_ino;

@@ -43,7 +43,7 @@ static void claimed_path(const rb_worker_subject_t *s, char *ret_path, size_t si
 /* What a path leads to may have changed since the guard looked: the descriptor does not. */
 static int check_device(const rb_worker_subject_t *s, int fd, rb_err_t *err)
 {
-    if (s->at.pinned_ino == 0 || rb_drive_is(fd, s->at.pinned_dev))
+    if (s->at.pinned_ino == 0 || rb_drive_is(fd, s->at.pinned_dev, s->at.pinned_diskseq))
         return 0;
     return rb_err_set(err, RB_ERR_UNSAFE,
                       "open %s: it leads to another device now than when it was checked; nothing "

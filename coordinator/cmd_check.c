@@ -76,6 +76,16 @@ static void print_logs(const Rackbench__Plan *plan)
         }
 }
 
+static void print_identity(const Rackbench__Drive *drive)
+{
+    printf("  (%s, S/N %s)", drive->model ? drive->model : "no model",
+           drive->serial ? drive->serial : "none");
+    for (size_t i = 0; i < drive->n_member_drives; i++) {
+        const Rackbench__MemberDrive *m = drive->member_drives[i];
+        printf("%s%s (S/N %s)", i == 0 ? "  on " : ", ", m->path, m->serial ? m->serial : "none");
+    }
+}
+
 static void print_subject(const Rackbench__Plan *plan, const char *host,
                           const Rackbench__Subject *subject)
 {
@@ -83,8 +93,7 @@ static void print_subject(const Rackbench__Plan *plan, const char *host,
     printf("%s  %s  %s  %s  %s", host, plan->targets[subject->target]->name, subject->path,
            rb_fmt_bytes(size, sizeof(size), subject->size_bytes), actions[subject->action]);
     if (subject->identity != NULL)
-        printf("  (%s, S/N %s)", subject->identity->model ? subject->identity->model : "no model",
-               subject->identity->serial ? subject->identity->serial : "none");
+        print_identity(subject->identity);
     if (subject->refused != NULL)
         printf("\n    REFUSED: %s", subject->refused);
     else if (subject->warning != NULL)

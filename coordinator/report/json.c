@@ -79,12 +79,31 @@ static void set_place(json_t *o, const Rackbench__Drive *drive)
         json_object_set_new(o, "numa_node", json_integer(drive->numa_node));
     set_if(o, drive->has_queues, "queues", drive->queues);
     set_text(o, "scheduler", drive->scheduler);
-    json_t *members = json_array();
+}
+
+static void set_members(json_t *o, const Rackbench__Drive *drive)
+{
+    json_t *members = json_array(), *drives = json_array();
     for (size_t i = 0; i < drive->n_members; i++)
         json_array_append_new(members, rb_json_text(drive->members[i]));
-    if (drive->n_members > 0)
+    for (size_t i = 0; i < drive->n_member_drives; i++) {
+        const Rackbench__MemberDrive *m = drive->member_drives[i];
+        json_t *member = json_object();
+        json_object_set_new(member, "path", rb_json_text(m->path));
+        set_text(member, "model", m->model);
+        set_text(member, "serial", m->serial);
+        set_text(member, "firmware", m->firmware);
+        set_text(member, "wwid", m->wwid);
+        if (m->has_size_bytes)
+            json_object_set_new(member, "size_bytes", rb_json_u64(m->size_bytes));
+        json_array_append_new(drives, member);
+    }
+    if (drive->n_members > 0) {
         json_object_set(o, "members", members);
+        json_object_set(o, "member_drives", drives);
+    }
     json_decref(members);
+    json_decref(drives);
 }
 
 static json_t *drive_json(const Rackbench__Drive *drive)
@@ -98,6 +117,7 @@ static json_t *drive_json(const Rackbench__Drive *drive)
     json_object_set_new(o, "rotational", json_boolean(drive->rotational));
     set_medium(o, drive);
     set_place(o, drive);
+    set_members(o, drive);
     return o;
 }
 

@@ -93,7 +93,9 @@ test_array()
             (.written | has("our_bytes") | not)) and
         (.["/dev/nullb0"] | .begin == {} and (has("written") | not))'
     check_json "$result" '.hosts[0].drives[] | select(.path == "/dev/dm-0") |
-        (.members | sort) == ["/dev/nullb0", "/dev/nvme0n2"]'
+        (.members | sort) == ["/dev/nullb0", "/dev/nvme0n2"] and
+        (.member_drives | map(.path, .serial) ==
+            ["/dev/nullb0", null, "/dev/nvme0n2", "rackbench-guest"])'
     dmsetup remove pair
 }
 

@@ -56,6 +56,8 @@ static void an_nvme_drive(void **state)
     assert_string_equal(d->scheduler, "none");
     assert_string_equal(d->write_cache, "write through");
     assert_int_equal(d->n_members, 0);
+    assert_int_equal(d->n_member_drives, 0);
+    assert_true(d->has_diskseq && d->diskseq == 11);
 }
 
 static void a_partition_has_what_its_disk_has(void **state)
@@ -112,6 +114,29 @@ static void an_array_names_its_members(void **state)
     assert_string_equal(d->members[1], "/dev/sda");
     assert_null(d->pci);
     assert_null(d->firmware);
+    assert_int_equal(d->n_member_drives, 2);
+    const Rackbench__MemberDrive *nvme = d->member_drives[0], *sda = d->member_drives[1];
+    assert_string_equal(nvme->path, "/dev/nvme0n1");
+    assert_string_equal(nvme->model, "SAMSUNG MZQL23T8HCLS-00A07");
+    assert_string_equal(nvme->serial, "S64HNE0R506514");
+    assert_string_equal(nvme->firmware, "GDC5602Q");
+    assert_string_equal(nvme->wwid, "eui.36344830525065140025384500000001");
+    assert_true(nvme->size_bytes == 7501476528ull * 512);
+    assert_string_equal(sda->path, "/dev/sda");
+    assert_string_equal(sda->model, "INTEL SSDSC2KG48");
+    assert_null(sda->serial);
+    assert_false(sda->has_size_bytes);
+}
+
+/* An LVM volume on an array and on a partition of one of its drives: two drives. */
+static void an_array_of_arrays(void **state)
+{
+    (void)state;
+    RB_AUTO(drop) Rackbench__Drive *d = facts_of("devices/virtual/block/dm-0");
+    assert_int_equal(d->n_members, 2);
+    assert_int_equal(d->n_member_drives, 2);
+    assert_string_equal(d->member_drives[0]->path, "/dev/nvme0n1");
+    assert_string_equal(d->member_drives[1]->path, "/dev/sda");
 }
 
 /* 255: the device does not answer. */
@@ -156,6 +181,7 @@ int main(void)
         cmocka_unit_test(behind_multipath),
         cmocka_unit_test(a_sata_drive),
         cmocka_unit_test(an_array_names_its_members),
+        cmocka_unit_test(an_array_of_arrays),
         cmocka_unit_test(a_link_that_is_not_known),
         cmocka_unit_test(processors),
         cmocka_unit_test(energy_wraps),

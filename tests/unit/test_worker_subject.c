@@ -1,7 +1,9 @@
 /* What was judged is what is opened: a path that leads elsewhere by now is refused. */
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,8 +53,16 @@ static void test_device(void **state)
     assert_int_equal(fstat(loop.fd, &st), 0);
     at.pinned_dev = st.st_rdev;
     at.pinned_ino = 1;
+    assert_int_equal(ioctl(loop.fd, BLKGETDISKSEQ, &at.pinned_diskseq), 0);
     begin(&at);
     int fd = open_it();
+    assert_true(fd >= 0);
+    close(fd);
+    subject.at.pinned_diskseq++; /* another one has its number */
+    assert_int_equal(open_it(), -1);
+    assert_int_equal(err.code, RB_ERR_UNSAFE);
+    subject.at.pinned_diskseq = 0; /* an old kernel does not say */
+    fd = open_it();
     assert_true(fd >= 0);
     close(fd);
     subject.at.pinned_dev++;
