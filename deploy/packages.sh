@@ -22,6 +22,8 @@ test_packages=(
     mount util-linux fdisk e2fsprogs xfsprogs iproute2 iputils-ping procps
     # the second opinion, and a reader of JSON
     fio jq valgrind
+    # what the unit of deploy/systemd is checked with
+    systemd
     # a virtual machine with NVMe drives
     qemu-system-x86 busybox-static cpio
 )

@@ -23,6 +23,9 @@ GUEST_DRIVES=()
 GUEST_MACHINE=(-smp 1)
 GUEST_SLOT=
 GUEST_NVME=
+# What it starts from, and what the kernel is told about that.
+GUEST_START=(-initrd "$TMP/initrd")
+GUEST_APPEND=
 
 guest_is_inside()
 {
@@ -98,10 +101,16 @@ guest_libraries()
 
 guest_enter()
 {
-    local status
     ! guest_is_inside || return 0
     guest_program bash jq rm date rackbench rackbench-agent
     guest_pack >"$TMP/initrd"
+    guest_run
+}
+
+# Boots it and ends as the test in it did.
+guest_run()
+{
+    local status
     guest_boot >"$TMP/console" 2>&1
     sed -i 's/\r$//' "$TMP/console"
     cat "$TMP/console"
@@ -156,8 +165,8 @@ guest_boot()
     done
     timeout --kill-after=5 "$GUEST_LIMIT_S" qemu-system-x86_64 -accel tcg,thread=multi -cpu max \
         -m 512 "${GUEST_MACHINE[@]}" -nodefaults -no-user-config -display none -serial stdio -no-reboot \
-        -kernel "$(echo "$GUEST_FILES"/boot/vmlinuz-*)" -initrd "$TMP/initrd" \
-        -append "console=ttyS0 panic=-1 quiet nvme.poll_queues=1 nvme_core.io_timeout=3" \
+        -kernel "$(echo "$GUEST_FILES"/boot/vmlinuz-*)" "${GUEST_START[@]}" \
+        -append "console=ttyS0 panic=-1 quiet nvme.poll_queues=1 nvme_core.io_timeout=3$GUEST_APPEND" \
         -device "nvme,id=nvme,serial=rackbench-guest$GUEST_SLOT$GUEST_NVME" "${drives[@]}" </dev/null &
     at_exit guest_end $!
     wait $! || true
