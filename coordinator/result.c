@@ -10,7 +10,7 @@ static void destroy_phase(rb_result_phase_t *phase)
         free(host->jobs);
         free(host->kernels);
         free(host->places);
-        free(host->drives);
+        rb_result_health_free(host->drives, host->ndrives);
     }
     for (size_t i = 0; phase->what != NULL && i < phase->njobs; i++)
         free(phase->what[i]);

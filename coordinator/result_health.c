@@ -69,6 +69,13 @@ static int64_t throttled_s(const rb_fold_drive_t *drive)
     return light + heavy;
 }
 
+static void find_carried(const rb_member_t *m, rb_result_drive_t *ret)
+{
+    for (size_t d = 0; d < m->ndrives; d++)
+        if (has_place(ret->begin, m->drives[d].target, m->drives[d].drive))
+            *RB_PUSH(ret->carries, ret->ncarries) = m->drives[d].path;
+}
+
 rb_result_drive_t *rb_result_health(const rb_fold_t *fold, uint32_t phase, uint32_t host,
                                     size_t *ret_n)
 {
@@ -89,9 +96,17 @@ rb_result_drive_t *rb_result_health(const rb_fold_t *fold, uint32_t phase, uint3
             .throttled_s = throttled_s(drive),
             .media_errors = rb_health_delta(&drive->first, &drive->last, RB_HEALTH_MEDIA_ERRORS)};
         find_waf(drive, &list[i]);
+        find_carried(m, &list[i]);
     }
     *ret_n = m->health.ndrives;
     return list;
+}
+
+void rb_result_health_free(rb_result_drive_t *drives, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(drives[i].carries);
+    free(drives);
 }
 
 /* ---- marks of the series ---- */

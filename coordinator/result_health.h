@@ -17,13 +17,16 @@ typedef struct {
     bool has_waf;                               /* enough was written to tell */
     double waf;                                 /* written to the flash / written by the host */
     int64_t throttled_s, media_errors;          /* in the phase; RB_HEALTH_UNKNOWN */
+    size_t ncarries;
+    const char **carries; /* [ncarries] what the plan calls that which lies on it: arrays, files */
 } rb_result_drive_t;
 
 enum { RB_WAF_LEAST_UNITS = 100 }; /* of data units written: a step is a hundredth */
 
-/* [*ret_n], owned by the caller. */
+/* [*ret_n], owned by the caller: rb_result_health_free. */
 rb_result_drive_t *rb_result_health(const rb_fold_t *fold, uint32_t phase, uint32_t host,
                                     size_t *ret_n);
+void rb_result_health_free(rb_result_drive_t *drives, size_t n);
 
 enum {
     RB_WINDOW_READ = 1,     /* drives were asked how they are */

@@ -31,7 +31,10 @@ static void set_moved(json_t *o, const char *key, int64_t drive_bytes, const rb_
 
 static json_t *drive_json(const rb_result_drive_t *d)
 {
-    json_t *o = json_object();
+    json_t *o = json_object(), *carries = json_array();
+    for (size_t i = 0; i < d->ncarries; i++)
+        json_array_append_new(carries, rb_json_text(d->carries[i]));
+    json_object_set_new(o, "carries", carries);
     json_object_set_new(o, "model", rb_json_text(d->identity != NULL ? d->identity->model : NULL));
     json_object_set_new(o, "serial", rb_json_text(d->end->serial));
     json_object_set_new(o, "firmware", rb_json_text(d->end->firmware));

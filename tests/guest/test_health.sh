@@ -90,7 +90,7 @@ test_array()
     check_json "$result" '.phases[0].health.local1.drives |
         (keys == ["/dev/nullb0", "/dev/nvme0n2"]) and
         (.["/dev/nvme0n2"] | .serial == "rackbench-guest" and .written.drive_bytes > 0 and
-            (.written | has("our_bytes") | not)) and
+            (.written | has("our_bytes") | not) and .carries == ["/dev/dm-0"]) and
         (.["/dev/nullb0"] | .begin == {} and (has("written") | not))'
     check_json "$result" '.hosts[0].drives[] | select(.path == "/dev/dm-0") |
         (.members | sort) == ["/dev/nullb0", "/dev/nvme0n2"] and

@@ -61,8 +61,11 @@ test_md()
     refuses /dev/nvme0n2 "it is held by md array /dev/md0; take that apart or choose another drive"
     writes /dev/md0 '.member_drives | map(.path, .serial) ==
         ["/dev/nvme0n2", "rackbench-guest", "/dev/nvme0n3", "rackbench-guest"]'
-    check_json "$result" '.phases[0].health.local1.drives["/dev/nvme0n2"].serial ==
-        "rackbench-guest"'
+    check_json "$result" '.phases[0].health.local1.drives["/dev/nvme0n2"] |
+        .serial == "rackbench-guest" and .carries == ["/dev/md0"]'
+    expect_exit 0 local_run check --allow-device /dev/md0
+    expect_match "/dev/md0 .*OVERWRITES .* on /dev/nvme0n2 \(S/N rackbench-guest\), /dev/nvme0n3 " \
+        "$OUTPUT"
     modprobe loop
     losetup /dev/loop0 /dev/nvme0n3
     refuses /dev/md0 "its member /dev/nvme0n3 is behind loop device /dev/loop0; run losetup -d"

@@ -209,6 +209,9 @@ static void as_json(void **state)
     json_t *phase = json_array_get(json_object_get(root, "phases"), 0);
     json_t *host = json_object_get(json_object_get(phase, "health"), "h01");
     json_t *drive = json_object_get(json_object_get(host, "drives"), "/dev/nvme0n1");
+    json_t *carries = json_object_get(drive, "carries");
+    assert_int_equal(json_array_size(carries), 1);
+    assert_string_equal(json_string_value(json_array_get(carries, 0)), "s.0");
     json_t *moved = json_object_get(drive, "written");
     assert_int_equal(json_integer_value(json_object_get(moved, "drive_bytes")),
                      UNITS * RB_DATA_UNIT);
