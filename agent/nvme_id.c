@@ -9,6 +9,7 @@
 enum {
     GET_LOG_PAGE = 0x02,
     IDENTIFY = 0x06,
+    SET_FEATURES = 0x09,
     GET_FEATURES = 0x0a,
     LOG_SMART = 0x02,
     LOG_OCP = 0xc0,
@@ -70,6 +71,26 @@ int rb_nvme_ask_ocp(int fd, int64_t figure[RB_HEALTH_COUNT])
     return rc != 0 ? rc : rb_nvme_ocp_decode(page, figure) ? 0 : -EIO;
 }
 
+int rb_nvme_get_power(int fd, uint32_t *ret)
+{
+    return get_feature(fd, FEATURE_POWER, ret);
+}
+
+int rb_nvme_set_power(int fd, uint32_t value)
+{
+    struct nvme_admin_cmd cmd = {.opcode = SET_FEATURES, .cdw10 = FEATURE_POWER, .cdw11 = value};
+    return admin(fd, &cmd);
+}
+
+int rb_nvme_ask_controller(int fd, rb_nvme_controller_t *ret)
+{
+    uint8_t page[RB_NVME_IDENTIFY_BYTES];
+    int rc = identify(fd, CNS_CONTROLLER, 0, page);
+    if (rc == 0)
+        rb_nvme_controller_decode(page, ret);
+    return rc;
+}
+
 int rb_nvme_ask_power_state(int fd, int64_t figure[RB_HEALTH_COUNT])
 {
     uint32_t result;
@@ -89,14 +110,29 @@ static void set_text(char **field, const char *text)
     *field = rb_strdup(text);
 }
 
+static void add_power_states(const rb_nvme_controller_t *controller, Rackbench__Drive *drive)
+{
+    for (uint32_t i = 0; i < controller->npower_states; i++) {
+        Rackbench__PowerState *state = rb_calloc(1, sizeof(*state));
+        rackbench__power_state__init(state);
+        state->has_max_mw = controller->power[i].max_mw != 0;
+        state->max_mw = controller->power[i].max_mw;
+        state->has_entry_us = controller->power[i].entry_us != 0;
+        state->entry_us = controller->power[i].entry_us;
+        state->has_exit_us = controller->power[i].exit_us != 0;
+        state->exit_us = controller->power[i].exit_us;
+        state->has_idle = state->idle = controller->power[i].idle;
+        *RB_PUSH(drive->power_states, drive->n_power_states) = state;
+    }
+}
+
 static void ask_controller(int fd, Rackbench__Drive *drive)
 {
-    uint8_t page[RB_NVME_IDENTIFY_BYTES];
     rb_nvme_controller_t controller;
     uint32_t result;
-    if (identify(fd, CNS_CONTROLLER, 0, page) != 0)
+    if (rb_nvme_ask_controller(fd, &controller) != 0)
         return;
-    rb_nvme_controller_decode(page, &controller);
+    add_power_states(&controller, drive);
     set_text(&drive->model, controller.model);
     set_text(&drive->serial, controller.serial);
     set_text(&drive->firmware, controller.firmware);
@@ -110,9 +146,9 @@ static void ask_controller(int fd, Rackbench__Drive *drive)
     drive->has_power_state = true;
     drive->power_state = result & 0x1f;
     drive->has_power_max_mw = drive->power_state < controller.npower_states &&
-                              controller.power_mw[drive->power_state] != 0;
+                              controller.power[drive->power_state].max_mw != 0;
     if (drive->has_power_max_mw)
-        drive->power_max_mw = controller.power_mw[drive->power_state];
+        drive->power_max_mw = controller.power[drive->power_state].max_mw;
 }
 
 static void ask_namespace(int fd, Rackbench__Drive *drive)

@@ -60,8 +60,13 @@ void rb_nvme_controller_decode(const uint8_t page[RB_NVME_IDENTIFY_BYTES],
     ret->warning_c = celsius(page + WCTEMP);
     ret->critical_c = celsius(page + CCTEMP);
     ret->npower_states = RB_MIN(page[NPSS] + 1u, (unsigned)RB_NVME_POWER_STATES);
-    for (uint32_t i = 0; i < ret->npower_states; i++)
-        ret->power_mw[i] = power_mw(page + PSD + (size_t)i * PSD_BYTES);
+    for (uint32_t i = 0; i < ret->npower_states; i++) {
+        const uint8_t *at = page + PSD + (size_t)i * PSD_BYTES;
+        ret->power[i].max_mw = power_mw(at);
+        ret->power[i].idle = (at[3] & 2) != 0;
+        ret->power[i].entry_us = (uint32_t)little(at + 4, 4);
+        ret->power[i].exit_us = (uint32_t)little(at + 8, 4);
+    }
 }
 
 void rb_nvme_namespace_decode(const uint8_t page[RB_NVME_IDENTIFY_BYTES], rb_nvme_namespace_t *ret)

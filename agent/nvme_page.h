@@ -22,7 +22,11 @@ typedef struct {
     int64_t warning_c, critical_c; /* composite temperatures; RB_HEALTH_UNKNOWN: the drive names
                                       none */
     uint32_t npower_states;
-    uint32_t power_mw[RB_NVME_POWER_STATES]; /* at most; 0: not told */
+    struct {
+        uint32_t max_mw;            /* 0: not told */
+        uint32_t entry_us, exit_us; /* at most; 0: not told */
+        bool idle;                  /* no I/O is done in it */
+    } power[RB_NVME_POWER_STATES];
 } rb_nvme_controller_t;
 void rb_nvme_controller_decode(const uint8_t page[RB_NVME_IDENTIFY_BYTES],
                                rb_nvme_controller_t *ret);

@@ -2,6 +2,7 @@
 
 #include "agent/inventory.h"
 #include "agent/notes.h"
+#include "agent/phase_start.h"
 #include "agent/session.h"
 #include "common/clock.h"
 #include "common/log.h"
@@ -35,6 +36,7 @@ typedef struct {
     rb_err_t load_fault, clean_fault, prepare_fault;
     Rackbench__Cleaned cleaned;
     rb_notes_t notes;
+    rb_power_t power;
 } shell_t;
 
 static void step(shell_t *sh, rb_session_event_t ev)
@@ -61,10 +63,30 @@ static void sink_send_row(void *ctx, const char *peer, const void *row, size_t s
     send_frame(ctx, peer, rb_wire_pack_row(row, size));
 }
 
+static void sink_note(void *ctx, const char *kind, const char *text)
+{
+    shell_t *sh = ctx;
+    bool in_phase = sh->engine != NULL && sh->t0_ns != 0;
+    int64_t at_ns = in_phase ? (int64_t)(rb_clock_now_ns() - sh->t0_ns) : 0;
+    rb_notes_add(&sh->notes, in_phase ? (int32_t)sh->number : -1, at_ns, kind, text);
+    rb_log_warn("%s: %s", kind, text);
+}
+
+static void note_power(void *ctx, const char *text)
+{
+    sink_note(ctx, "power_state", text);
+}
+
+static void end_engine(shell_t *sh)
+{
+    rb_engine_destroy(&sh->engine);
+    rb_power_restore(&sh->power, note_power, sh);
+}
+
 static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello)
 {
     shell_t *sh = ctx;
-    rb_engine_destroy(&sh->engine); /* of a phase that never began: it borrows what is freed here */
+    end_engine(sh); /* of a phase that never began: it borrows what is freed here */
     sh->has_failed = false;
     rb_targets_destroy(&sh->targets);
     rb_plan_destroy(&sh->plan_here);
@@ -80,44 +102,10 @@ static void sink_load(void *ctx, const Rackbench__Plan *plan, const Rackbench__H
     sh->has_loaded = true;
 }
 
-static rb_engine_t *start_engine(shell_t *sh, const Rackbench__Prepare *prepare, rb_err_t *err)
-{
-    const Rackbench__Phase *p = sh->phase;
-    RB_AUTO(rb_phase_destroy) Rackbench__Phase *here_only = rb_phase_copy(p);
-    const rb_subject_t *subjects;
-    size_t n;
-    bool here[RB_MAX_JOBS] = {false};
-    if (p->n_jobs > RB_MAX_JOBS) {
-        rb_err_set(err, RB_ERR_INPUT, "the phase has more than %d jobs", RB_MAX_JOBS);
-        return NULL;
-    }
-    for (size_t i = 0; i < p->n_jobs && i < RB_MAX_JOBS; i++)
-        here[i] = rb_job_on_host(p->jobs[i], sh->nlabels, sh->labels);
-    rb_phase_keep_on_host(here_only, sh->nlabels, sh->labels);
-    if (rb_targets_phase(sh->targets, here_only, &subjects, &n, err) != 0)
-        return NULL;
-    rb_health_watch(sh->opts->health,
-                    &(rb_health_watch_t){prepare->phase, subjects, n, rb_phase_stop_c(p)});
-    rb_engine_opts_t opts = {.plan = sh->plan,
-                             .phase = prepare->phase,
-                             .override = p,
-                             .run_id = sh->run_id,
-                             .host = sh->host,
-                             .subjects = subjects,
-                             .nsubjects = n,
-                             .jobs_here = here};
-    opts.logs = rb_targets_logs(sh->targets, &opts.nlogs);
-    if (prepare->n_cluster_workers == p->n_jobs && prepare->n_first_worker == p->n_jobs) {
-        opts.cluster_workers = prepare->cluster_workers;
-        opts.first_worker = prepare->first_worker;
-    }
-    return rb_engine_new(&opts, err);
-}
-
 static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
 {
     shell_t *sh = ctx;
-    rb_engine_destroy(&sh->engine);
+    end_engine(sh);
     sh->t0_ns = 0;
     rb_phase_destroy(&sh->phase);
     sh->number = prepare->phase;
@@ -126,8 +114,12 @@ static void sink_prepare(void *ctx, const Rackbench__Prepare *prepare)
     rb_log_debug("preparing phase '%s'", sh->phase->name);
     sh->engine_state = RB_ENGINE_PREPARING;
     sh->prepare_fault = (rb_err_t){0};
-    sh->engine = start_engine(sh, prepare, &sh->prepare_fault);
+    rb_phase_start_t start = {sh->plan,    sh->phase,  sh->run_id,  sh->host,         prepare,
+                              sh->nlabels, sh->labels, sh->targets, sh->opts->health, &sh->power};
+    sh->engine = rb_phase_start(&start, &sh->prepare_fault);
     sh->has_failed = sh->engine == NULL;
+    if (sh->has_failed)
+        end_engine(sh);
 }
 
 static void sink_arm(void *ctx, uint64_t t0_ns, int64_t drift_ppb)
@@ -170,7 +162,7 @@ static void sink_clean(void *ctx, const Rackbench__Plan *plan, const Rackbench__
 static void sink_release(void *ctx)
 {
     shell_t *sh = ctx;
-    rb_engine_destroy(&sh->engine);
+    end_engine(sh);
     rb_phase_destroy(&sh->phase);
     rb_health_release(sh->opts->health);
     rb_targets_destroy(&sh->targets);
@@ -180,15 +172,6 @@ static void sink_release(void *ctx)
     sh->run_id = NULL;
     sh->nlabels = 0;
     sh->has_loaded = sh->has_failed = sh->has_cleaned = false;
-}
-
-static void sink_note(void *ctx, const char *kind, const char *text)
-{
-    shell_t *sh = ctx;
-    bool in_phase = sh->engine != NULL && sh->t0_ns != 0;
-    int64_t at_ns = in_phase ? (int64_t)(rb_clock_now_ns() - sh->t0_ns) : 0;
-    rb_notes_add(&sh->notes, in_phase ? (int32_t)sh->number : -1, at_ns, kind, text);
-    rb_log_warn("%s: %s", kind, text);
 }
 
 /* ---- events for the session ---- */
@@ -278,8 +261,13 @@ static void poll_engine(shell_t *sh)
     rb_engine_rows(sh->engine, emit_row, sh);
     rb_health_rows(sh->opts->health, emit_row, sh);
     rb_engine_fail(sh->engine, rb_health_fault(sh->opts->health));
-    if (tells)
-        tell_engine_state(sh, state);
+    if (!tells)
+        return;
+    if (state == RB_ENGINE_FAILED || state == RB_ENGINE_DRAINED) {
+        rb_power_restore(&sh->power, note_power, sh);
+        rb_notes_deliver(&sh->notes, emit_row, sh);
+    }
+    tell_engine_state(sh, state);
 }
 
 static void log_owner(shell_t *sh)

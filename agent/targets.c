@@ -54,6 +54,15 @@ static load_t load_in_phase(const Rackbench__Phase *phase, const char *target)
     return load;
 }
 
+static bool sets_power(const Rackbench__Phase *phase, const char *target)
+{
+    for (size_t i = 0; i < phase->n_jobs; i++)
+        if (phase->jobs[i]->has_power_state && phase->jobs[i]->target != NULL &&
+            strcmp(phase->jobs[i]->target, target) == 0)
+            return true;
+    return false;
+}
+
 static load_t load_in_plan(const Rackbench__Plan *plan, const char *target)
 {
     load_t load = UNUSED;
@@ -101,6 +110,7 @@ static rb_guard_verdict_t judge(const rb_targets_t *t, const rb_drive_t *drive, 
         .nuses = drive->nuses,
         .read_only = drive->read_only,
         .write = load_in_phase(phase, target) == WRITTEN,
+        .sets_power = sets_power(phase, target),
         .destructive = phase->destructive,
         .allowed = is_allowed(t->allowances, drive->rdev),
         .id = id,

@@ -143,7 +143,7 @@ rb_guard_verdict_t rb_guard_judge(const rb_guard_facts_t *facts)
     const rb_use_t *use = most_telling(facts);
     bool is_used = use != NULL && use->kind != RB_USE_NEIGHBOUR;
     if (is_used) {
-        v.outcome = facts->write ? RB_GUARD_REFUSED : RB_GUARD_WARNED;
+        v.outcome = facts->write || facts->sets_power ? RB_GUARD_REFUSED : RB_GUARD_WARNED;
         say_use(facts, use, &v);
     } else if (facts->write && facts->read_only) {
         v.outcome = RB_GUARD_REFUSED;
@@ -163,6 +163,12 @@ rb_guard_verdict_t rb_guard_judge(const rb_guard_facts_t *facts)
         snprintf(v.text, sizeof(v.text),
                  "%s: the agent does not allow writing to it; start the agent with --allow-device "
                  "%s",
+                 facts->path, facts->path);
+    } else if (facts->sets_power && !facts->allowed) {
+        v.outcome = RB_GUARD_REFUSED;
+        snprintf(v.text, sizeof(v.text),
+                 "%s: a job sets its power_state, and the agent does not allow changing it; start "
+                 "the agent with --allow-device %s",
                  facts->path, facts->path);
     } else if (use != NULL) {
         v.outcome = RB_GUARD_WARNED;

@@ -5,7 +5,8 @@
  * held, a path of a multipath device, opened exclusively or signed; a signature of its own or of a
  * partition of it may be overridden by `wipe`, and nothing else. An array is judged with the
  * devices that it is made of, whose signatures are its own; other volumes of its group are said,
- * not refused. Reading a drive in use is allowed with a warning; a signature alone does not make it
+ * not refused. Setting its power state needs --allow-device, and a drive that is not in use; a
+ * signature does not matter, as no data is lost. Reading a drive in use is allowed with a warning; a signature alone does not make it
  * in use. Any thread; no state.
  */
 #pragma once
@@ -50,6 +51,7 @@ typedef struct {
     size_t nuses;
     bool read_only;   /* the kernel refuses writes to it */
     bool write;       /* a job of the phase writes to it */
+    bool sets_power;  /* a job sets its power state: an NVMe command that changes the drive */
     bool destructive; /* the phase says so */
     bool allowed;     /* by an --allow-device of the agent */
     const char *id;   /* what the plan's `wipe` would call it; "": nothing does */

@@ -25,6 +25,23 @@ static void print_formats(const Rackbench__Drive *drive)
         putchar('\n');
 }
 
+/* What the drive's table says that they draw at the most: nobody measured it. */
+static void print_power_states(const Rackbench__Drive *drive)
+{
+    for (size_t i = 0; i < drive->n_power_states; i++) {
+        const Rackbench__PowerState *state = drive->power_states[i];
+        printf("%s%zu", i == 0 ? "        power states " : ", ", i);
+        if (state->has_max_mw)
+            printf(": %.2f W", state->max_mw / 1e3);
+        if (state->has_entry_us || state->has_exit_us)
+            printf(" (in %u us, out %u us)", state->entry_us, state->exit_us);
+        if (state->idle)
+            printf(" idle");
+    }
+    if (drive->n_power_states > 0)
+        putchar('\n');
+}
+
 static void print_medium(const Rackbench__Drive *drive)
 {
     const char *lead = "        ";
@@ -46,6 +63,7 @@ static void print_medium(const Rackbench__Drive *drive)
     if (lead[0] == ',')
         putchar('\n');
     print_formats(drive);
+    print_power_states(drive);
 }
 
 static void print_place(const Rackbench__Drive *drive)

@@ -13,6 +13,7 @@ static const rb_range_t ranges[] = {
     {"due_spin", 0, RB_NS_PER_S},
     {"buffer_compress_percentage", 0, 100},
     {"dedupe_percentage", 0, 100},
+    {"power_state", 0, 31},
 };
 
 /* ---- how ---- */
@@ -43,6 +44,31 @@ static int passthrough_devices(const rb_scope_t *s)
                             "%.128s of target '%s' takes NVMe passthrough only; set ioengine: "
                             "io_uring_cmd, or name the block device /dev/nvme...",
                             t->devices[i], t->name);
+    }
+    return 0;
+}
+
+static int power_of_devices(const rb_scope_t *s)
+{
+    if (!s->job->has_power_state || s->target->n_devices > 0)
+        return 0;
+    return rb_rule_fail(s, "power_state",
+                        "power_state needs NVMe drives, and target '%s' is files; name devices",
+                        s->target->name);
+}
+
+/* A drive has one at a time. */
+static int power_agrees(const rb_scope_t *s)
+{
+    for (size_t i = 0; s->job->has_power_state && i < s->phase->n_jobs; i++) {
+        const Rackbench__Job *other = s->phase->jobs[i];
+        if (!other->target || strcmp(other->target, s->job->target) != 0 ||
+            (other->has_power_state && other->power_state == s->job->power_state))
+            continue;
+        return rb_rule_fail(s, "power_state",
+                            "jobs '%s' and '%s' are on the same drives and differ in power_state; "
+                            "give both the same, or put it at the phase",
+                            s->job->name, other->name);
     }
     return 0;
 }
@@ -231,6 +257,8 @@ static int one_hint(const rb_scope_t *s)
 static rb_rule_t *const rules[] = {
     passthrough_devices,
     passthrough_is_direct,
+    power_of_devices,
+    power_agrees,
     sync_depth,
     polls,
     batch,

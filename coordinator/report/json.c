@@ -43,6 +43,22 @@ static json_t *format_json(const Rackbench__LbaFormat *format)
                      rb_json_u64(format->metadata_bytes));
 }
 
+static json_t *power_states_json(const Rackbench__Drive *drive)
+{
+    json_t *states = json_array();
+    for (size_t i = 0; i < drive->n_power_states; i++) {
+        const Rackbench__PowerState *state = drive->power_states[i];
+        json_t *o = json_object();
+        set_if(o, state->has_max_mw, "max_mw", state->max_mw);
+        set_if(o, state->has_entry_us, "entry_us", state->entry_us);
+        set_if(o, state->has_exit_us, "exit_us", state->exit_us);
+        if (state->idle)
+            json_object_set_new(o, "idle", json_true());
+        json_array_append_new(states, o);
+    }
+    return states;
+}
+
 /* What is not known is absent. */
 static void set_medium(json_t *o, const Rackbench__Drive *drive)
 {
@@ -62,6 +78,8 @@ static void set_medium(json_t *o, const Rackbench__Drive *drive)
         json_object_set_new(o, "volatile_write_cache", json_boolean(drive->volatile_write_cache));
     set_if(o, drive->has_power_state, "power_state", drive->power_state);
     set_if(o, drive->has_power_max_mw, "power_max_mw", drive->power_max_mw);
+    if (drive->n_power_states > 0)
+        json_object_set_new(o, "power_states", power_states_json(drive));
 }
 
 static void set_place(json_t *o, const Rackbench__Drive *drive)

@@ -42,6 +42,7 @@ static json_t *drive_json(const rb_result_drive_t *d)
         json_object_set_new(o, "link",
                             json_pack("{s:o,s:o}", "mts", rb_json_u64(d->end->link_mts), "width",
                                       rb_json_u64(d->end->link_width)));
+    set_known(o, "power_state", d->begin->figure[RB_HEALTH_POWER_STATE]);
     set_known(o, "temperature_max_c", d->temperature_max);
     set_moved(o, "read", d->read_bytes, d, d->our_read_bytes);
     set_moved(o, "written", d->written_bytes, d, d->our_written_bytes);

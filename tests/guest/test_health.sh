@@ -62,6 +62,23 @@ test_written()
     counts "rw: randwrite, bs: 16KiB, iodepth: 4, number_ios: 1000" $((1000 * 16384))
 }
 
+# qemu's drive has state 0 alone, and refuses to be set; another state it does not have.
+test_power_state()
+{
+    run_plan /dev/nvme0n1 "rw: randread, number_ios: 10, power_state: 0"
+    check_json "$result" '.phases[0].health.local1.drives["/dev/nvme0n1"] | .power_state == 0 and
+        .end.power_state == 0'
+    check_json "$result" '.hosts[0].drives[] | select(.path == "/dev/nvme0n1") |
+        .power_states | length == 1 and .[0].max_mw == 25000'
+    expect_exit 0 rackbench hosts --local 1
+    expect_match "power states 0: 25.00 W" "$OUTPUT"
+    refused /dev/nvme0n1 "rw: randread, number_ios: 10, power_state: 5" \
+        "power_state: /dev/nvme0n1 has no state 5; the drive has states 0-0"
+    plan /dev/nvme0n1 "rw: randread, number_ios: 10, power_state: 0"
+    expect_exit 2 local_run run --yes --output "$TMP/forbidden"
+    expect_match "does not allow changing it; start the agent with --allow-device" "$OUTPUT"
+}
+
 # Every 10 s, at the same instants of the common clock, and marked in the series.
 test_period()
 {
@@ -113,6 +130,7 @@ test_stop()
 
 test_identity
 test_written
+test_power_state
 test_period
 test_hot
 test_stop

@@ -7,7 +7,7 @@
 
 #include "common/guard.h"
 
-enum { NOTHING = 0, WRITE = 1, DESTRUCTIVE = 2, ALLOW = 4, ALL = 7, READ_ONLY = 8 };
+enum { NOTHING = 0, WRITE = 1, DESTRUCTIVE = 2, ALLOW = 4, ALL = 7, READ_ONLY = 8, POWER = 16 };
 
 typedef struct {
     unsigned flags;
@@ -224,6 +224,18 @@ static const row_t rows[] = {
      "/dev/sdb: it is read-only and a job writes to it; make it writable (blockdev --setrw) or "
      "choose "
      "another drive"},
+    /* a power state, of a drive that is read */
+    {POWER | ALLOW, {{0}}, RB_GUARD_ALLOWED, ""},
+    {POWER | ALLOW, {SIGNED(SELF, "/dev/sdb", "ext4 filesystem")}, RB_GUARD_ALLOWED, ""},
+    {POWER,
+     {{0}},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: a job sets its power_state, and the agent does not allow changing it; start the "
+     "agent with --allow-device /dev/sdb"},
+    {POWER | ALLOW,
+     {SWAP(SELF, "/dev/sdb")},
+     RB_GUARD_REFUSED,
+     "/dev/sdb: it is in use as swap; run swapoff /dev/sdb" OR_ANOTHER},
 };
 
 static void every_rule(void **state)
@@ -240,6 +252,7 @@ static void every_rule(void **state)
             .nuses = nuses,
             .read_only = (row->flags & READ_ONLY) != 0,
             .write = (row->flags & WRITE) != 0,
+            .sets_power = (row->flags & POWER) != 0,
             .destructive = (row->flags & DESTRUCTIVE) != 0,
             .allowed = (row->flags & ALLOW) != 0,
         });

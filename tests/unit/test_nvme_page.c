@@ -112,9 +112,10 @@ static void controller(void **state)
     page[263] = 1;                /* two power states */
     PUT(266, "\x57\x01\x5b\x01"); /* 343 K, 347 K */
     page[525] = 7;
-    PUT(2048, "\xc4\x09");              /* 2500 hundredths of a watt */
-    PUT(2048 + 32, "\x20\x4e\x00\x01"); /* 20000 ten-thousandths */
-    PUT(2048 + 64, "\xff\xff");         /* beyond the last */
+    PUT(2048, "\xc4\x09"); /* 2500 hundredths of a watt */
+    /* 20000 ten-thousandths; no I/O; 4096 us in, 65536 us out */
+    PUT(2048 + 32, "\x20\x4e\x00\x03\x00\x10\x00\x00\x00\x00\x01\x00");
+    PUT(2048 + 64, "\xff\xff"); /* beyond the last */
     rb_nvme_controller_decode(page, &c);
     assert_string_equal(c.serial, "S64HNE0R506514");
     assert_string_equal(c.model, "SAMSUNG MZQL23T8HCLS?00A07");
@@ -122,9 +123,13 @@ static void controller(void **state)
     assert_true(c.has_volatile_cache);
     assert_true(c.warning_c == 70 && c.critical_c == 74);
     assert_int_equal(c.npower_states, 2);
-    assert_int_equal(c.power_mw[0], 25000);
-    assert_int_equal(c.power_mw[1], 2000);
-    assert_int_equal(c.power_mw[2], 0);
+    assert_int_equal(c.power[0].max_mw, 25000);
+    assert_int_equal(c.power[1].max_mw, 2000);
+    assert_int_equal(c.power[2].max_mw, 0);
+    assert_false(c.power[0].idle);
+    assert_int_equal(c.power[0].entry_us, 0);
+    assert_true(c.power[1].idle);
+    assert_true(c.power[1].entry_us == 4096 && c.power[1].exit_us == 65536);
     page[263] = 255;
     rb_nvme_controller_decode(page, &c);
     assert_int_equal(c.npower_states, RB_NVME_POWER_STATES);

@@ -97,6 +97,13 @@ static const bad_plan_t io[] = {
      "io_uring_cmd, or name the block device /dev/nvme..."},
     {DEVICE("/dev/ng0n1", "direct: false, ioengine: io_uring_cmd"),
      "p.yaml:5:10: ioengine: io_uring_cmd has no page cache; leave direct out"},
+    {JOB("power_state: 0"), "p.yaml:5:10: power_state needs NVMe drives, and target 's' is files; "
+                            "name devices"},
+    {DEVICE("/dev/nvme0n1", "power_state: 32"),
+     "p.yaml:5:10: power_state: 32 is out of range; 0 to 31 is right"},
+    {DEVICE("/dev/nvme0n1", "name: a, power_state: 1}\n      - {name: b"),
+     "p.yaml:5:19: jobs 'a' and 'b' are on the same drives and differ in power_state; give both "
+     "the same, or put it at the phase"},
     {JOB("ioengine: sync, iodepth: 2"),
      "p.yaml:5:26: iodepth: ioengine: sync does one operation at a time; set iodepth: 1, and raise "
      "numjobs for more"},
