@@ -87,6 +87,7 @@ struct rb_run {
     rb_latency_search_t search;
     bool over;                                  /* the step is over: the next one is due. And: */
     bool told;                                  /* the search knows of it */
+    uint64_t errors;                            /* of I/O in the step, of all hosts */
     bool cut_step;                              /* it was cut short: its figures say nothing */
     uint64_t t0_ns, te_ns;                      /* of the phase; te_ns 0: as the plan says */
     char reason[sizeof(((rb_err_t *)0)->text)]; /* of the verdict that set te_ns; "": none */

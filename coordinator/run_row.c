@@ -49,6 +49,28 @@ static void watch_start(const rb_run_t *run, rb_run_host_t *host, const void *da
     rb_row_clear(&row);
 }
 
+/* Each window, once: what a coordinator before us counted of a resumed phase is not in it. */
+static void watch_errors(rb_run_t *run, const rb_run_host_t *host, const rb_run_event_t *ev)
+{
+    uint64_t limit = run->stage == RB_STAGE_RUN ? rb_phase_stop_errors(rb_run_phase(run)) : 0;
+    uint64_t before = run->errors;
+    rb_row_t row;
+    rb_err_t err;
+    if (limit == 0 || rb_row_unpack(ev->row, ev->row_size, &row, &err) != 0)
+        return;
+    for (size_t i = 0; row.window.phase == run->phase && i < row.window.ncells; i++)
+        run->errors += row.window.cells[i].errors;
+    rb_row_clear(&row);
+    if (before >= limit || run->errors < limit)
+        return;
+    rb_err_set(&err, RB_ERR_IO,
+               "phase %s: %llu I/O errors on all hosts together, the last ones on agent %s, and "
+               "stop_when ends the run at %llu",
+               rb_run_phase(run)->name, (unsigned long long)run->errors, host->opts->name,
+               (unsigned long long)limit);
+    rb_run_fail(run, ev->now_ns, "failed", &err);
+}
+
 void rb_run_judge_skew(rb_run_t *run)
 {
     const rb_run_host_t *first = NULL, *last = NULL;
@@ -96,8 +118,11 @@ void rb_run_on_row(rb_run_t *run, const rb_run_event_t *ev)
     if (kind == RB_ROW_WORKER)
         watch_start(run, host, ev->row, ev->row_size);
     write_row(run, ev->now_ns, ev->host, ev->row, ev->row_size);
-    if (!run->journal_broken)
-        host->next_row++;
+    if (run->journal_broken)
+        return;
+    host->next_row++;
+    if (kind == RB_ROW_WINDOW)
+        watch_errors(run, host, ev);
 }
 
 bool rb_run_sync(rb_run_t *run, uint64_t now_ns)

@@ -31,7 +31,7 @@ static void begin_plan_phase(rb_run_t *run, uint32_t plan_phase)
 static void prepare(rb_run_t *run, uint64_t now_ns)
 {
     run->stage = RB_STAGE_PREPARE;
-    run->t0_ns = run->te_ns = 0;
+    run->t0_ns = run->te_ns = run->errors = 0;
     run->over = run->told = run->cut_step = false;
     run->reason[0] = '\0';
     set_override(run);

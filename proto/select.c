@@ -63,3 +63,8 @@ uint32_t rb_phase_stop_c(const Rackbench__Phase *phase)
 {
     return phase->stop_when != NULL ? phase->stop_when->temperature : 0;
 }
+
+uint32_t rb_phase_stop_errors(const Rackbench__Phase *phase)
+{
+    return phase->stop_when != NULL ? phase->stop_when->errors : 0;
+}

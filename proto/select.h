@@ -31,3 +31,5 @@ uint64_t rb_phase_ramp_ns(const Rackbench__Phase *phase);
 uint64_t rb_phase_runtime_ns(const Rackbench__Phase *phase);
 /* Temperature of a drive that ends it [degrees Celsius]; 0: none. */
 uint32_t rb_phase_stop_c(const Rackbench__Phase *phase);
+/* I/O errors of all hosts together that end it; 0: no number does. */
+uint32_t rb_phase_stop_errors(const Rackbench__Phase *phase);

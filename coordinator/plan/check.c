@@ -127,16 +127,35 @@ static int phase_jobs_agree(const rb_scope_t *s)
     return 0;
 }
 
+static bool goes_on_after_errors(const Rackbench__Phase *phase)
+{
+    for (size_t i = 0; i < phase->n_jobs; i++)
+        if (phase->jobs[i]->continue_on_error != RACKBENCH__CONTINUE_ON_ERROR__KIND__none)
+            return true;
+    return false;
+}
+
 static int phase_stop_when(const rb_scope_t *s)
 {
     enum { HOTTEST_C = 150 };
     const Rackbench__StopWhen *stop = s->phase->stop_when;
-    if (stop == NULL || (stop->temperature > 0 && stop->temperature <= HOTTEST_C))
+    if (stop == NULL)
+        return 0;
+    bool right_c =
+        !stop->has_temperature || (stop->temperature > 0 && stop->temperature <= HOTTEST_C);
+    bool right_errors = !stop->has_errors || stop->errors > 0;
+    if (!right_c || !right_errors || (!stop->has_temperature && !stop->has_errors))
+        return rb_rule_fail(s, "stop_when",
+                            "stop_when needs a temperature from 1 to %d degrees Celsius, or a "
+                            "number of errors from 1 on, as in stop_when: {temperature: 75, "
+                            "errors: 10}",
+                            HOTTEST_C);
+    if (stop->errors <= 1 || goes_on_after_errors(s->phase))
         return 0;
     return rb_rule_fail(s, "stop_when",
-                        "stop_when needs a temperature from 1 to %d degrees Celsius, as in "
-                        "stop_when: {temperature: 75}",
-                        HOTTEST_C);
+                        "stop_when: the first error ends phase '%s', so %u are never reached; add "
+                        "continue_on_error: all to its jobs, or say errors: 1",
+                        s->phase->name, stop->errors);
 }
 
 static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree, phase_bounds_agree,

@@ -2,6 +2,7 @@
 # What goes wrong before or beside the measuring: bad input, hosts that do not answer, disks that
 # are full, strangers on the ports. One line says what, the exit status says which kind.
 source "$(dirname "$0")/../lib/check.sh"
+source "$(dirname "$0")/../lib/devices.sh"
 source "$(dirname "$0")/../lib/netns.sh"
 source "$(dirname "$0")/../lib/agents.sh"
 need_root
@@ -198,6 +199,30 @@ test_garbage()
     check_undisturbed "$TMP/noise2/result.json"
 }
 
+# Two hosts read a loop device of which half the file is gone: every other read fails.
+test_many_io_errors()
+{
+    local device start_ns
+    device=$(loop_make 16)
+    truncate -s 8M "$(loop_file "$device")"
+    cat >"$TMP/many.yaml" <<PLAN
+name: many
+interval: 250ms
+targets: {d: {devices: [$device]}}
+phases:
+  - {name: p, stop_when: {errors: 40}, jobs: [{name: j, target: d, rw: randread, rate_iops: 50,
+      continue_on_error: read, runtime: 60s}]}
+PLAN
+    start_ns=$(date +%s%N)
+    expect_exit 4 coordinate "$net" run "$TMP/many.yaml" --insecure --hosts "10.77.0.[1-2]" \
+        --output "$TMP/many"
+    one_line "phase p: [0-9]+ I/O errors on all hosts together, .*, and stop_when ends the run at 40"
+    check "long before its time" [ $(($(date +%s%N) - start_ns)) -lt 30000000000 ]
+    check_json "$TMP/many/result.json" '.run.status == "failed" and
+        ([.phases[0].hosts[].total.read.errors] | length == 2 and all(. < 40)) and
+        (.phases[0].cluster.read | .errors >= 40 and .errors < 120 and .ops > 0)'
+}
+
 netns_up "$net" 4
 agents_up "$net" 3
 test_input
@@ -206,3 +231,4 @@ test_busy
 test_full_agent
 test_full_coordinator
 test_garbage
+test_many_io_errors

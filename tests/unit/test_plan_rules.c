@@ -10,11 +10,21 @@ static const bad_plan_t bad[] = {
      "p.yaml:2:10: phase 'p' has no jobs; add jobs: [{rw: randread}]"},
     {"targets: {s: {size: 1GiB}}\nphases:\n  - stop_when: {temperature: 151}\n    jobs: [{rw: "
      "read}]\n",
-     "p.yaml:3:5: stop_when needs a temperature from 1 to 150 degrees Celsius, as in stop_when: "
-     "{temperature: 75}"},
+     "p.yaml:3:5: stop_when needs a temperature from 1 to 150 degrees Celsius, or a number of "
+     "errors from 1 on, as in stop_when: {temperature: 75, errors: 10}"},
     {"targets: {s: {size: 1GiB}}\nphases:\n  - stop_when: {}\n    jobs: [{rw: read}]\n",
-     "p.yaml:3:5: stop_when needs a temperature from 1 to 150 degrees Celsius, as in stop_when: "
-     "{temperature: 75}"},
+     "p.yaml:3:5: stop_when needs a temperature from 1 to 150 degrees Celsius, or a number of "
+     "errors from 1 on, as in stop_when: {temperature: 75, errors: 10}"},
+    {"targets: {s: {size: 1GiB}}\nphases:\n  - stop_when: {errors: 0}\n    jobs: [{rw: read}]\n",
+     "p.yaml:3:5: stop_when needs a temperature from 1 to 150 degrees Celsius, or a number of "
+     "errors from 1 on, as in stop_when: {temperature: 75, errors: 10}"},
+    {"targets: {s: {size: 1GiB}}\nphases:\n  - stop_when: {temperature: 0, errors: 3}\n    jobs: "
+     "[{rw: read}]\n",
+     "p.yaml:3:5: stop_when needs a temperature from 1 to 150 degrees Celsius, or a number of "
+     "errors from 1 on, as in stop_when: {temperature: 75, errors: 10}"},
+    {"targets: {s: {size: 1GiB}}\nphases:\n  - stop_when: {errors: 2}\n    jobs: [{rw: read}]\n",
+     "p.yaml:3:5: stop_when: the first error ends phase 'phase0', so 2 are never reached; add "
+     "continue_on_error: all to its jobs, or say errors: 1"},
     {"targets: {s: {size: 1GiB}}\nphases: []\n",
      "p.yaml:2:1: the plan has no phases; add phases: [{jobs: [...]}]"},
     {"name: a/b\n" JOB("rw: read"),
@@ -139,6 +149,10 @@ static void test_bad(void **state)
 static const char *const good[] = {
     "targets: {s: {size: 1GiB}}\n"
     "phases:\n  - {stop_when: {temperature: 150}, jobs: [{rw: read, runtime: 1s}]}\n",
+    "targets: {s: {size: 1GiB}}\n"
+    "phases:\n  - {stop_when: {errors: 1}, jobs: [{rw: read, runtime: 1s}]}\n",
+    "targets: {s: {size: 1GiB}}\n"
+    "phases:\n  - {stop_when: {errors: 9}, jobs: [{continue_on_error: read, runtime: 1s}]}\n",
     JOB("target: s"),
     JOB("bs: 1000, direct: false"),
     JOB("bs: 512, offset: 512, iodepth: 4096"),
