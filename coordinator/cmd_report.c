@@ -1,6 +1,7 @@
 #include "coordinator/cmd.h"
 #include "coordinator/playback.h"
 #include "coordinator/report/report.h"
+#include "coordinator/watts.h"
 
 #include <signal.h>
 
@@ -21,6 +22,9 @@ int cmd_report(const rb_options_t *options, rb_err_t *err)
     if (playback == NULL || rb_playback_next(playback, err) != 0)
         return RB_ERR_INPUT;
     tell_torn(playback);
+    for (size_t i = 0; i < options->nwatts; i++)
+        if (rb_watts_feed(playback->fold, NULL, options->watts[i], err) != 0)
+            return (int)err->code;
     RB_AUTO(rb_result_destroy) rb_result_t *result = rb_result_new(playback->fold, err);
     if (result == NULL)
         return RB_ERR_INPUT;

@@ -31,6 +31,7 @@ void rb_fold_destroy(rb_fold_t **fold)
         rb_row_clear(&row);
     }
     free(f->reaches);
+    free(f->watts);
     free(f->phases);
     free(f->hosts);
     free(f->events);
@@ -175,6 +176,18 @@ static int take_reach(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
     return 0;
 }
 
+static int take_watts(rb_fold_t *fold, const rb_row_watts_t *row, rb_err_t *err)
+{
+    for (size_t i = 0; i < row->nreadings; i++) {
+        uint32_t host = row->readings[i].host;
+        if (host != 0 && rb_fold_host_name(fold, host) == NULL)
+            return rb_err_set(err, RB_ERR_NET, "WATTS row of host %u, which no HOST row names",
+                              host);
+        *RB_PUSH(fold->watts, fold->nwatts) = row->readings[i];
+    }
+    return 0;
+}
+
 static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
 {
     if (row->kind != RB_ROW_RUN && fold->plan == NULL)
@@ -200,6 +213,8 @@ static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
         return take_end(fold, row);
     case RB_ROW_REACH:
         return take_reach(fold, row, err);
+    case RB_ROW_WATTS:
+        return take_watts(fold, &row->watts, err);
     case RB_ROW_WINDOW:
     case RB_ROW_WORKER:
     case RB_ROW_KERNEL:

@@ -8,9 +8,9 @@
  *
  * Order of rows: RUN, REACH, HOST, CLOCK; per phase STEP where it is not the plan's phase of that
  * number, DRIVES, PLACEMENT, LAYOUT and EVENT of the agents, PHASE_START, WINDOW, HEALTH, WORKER,
- * KERNEL, CPU, PHASE_END, SEARCH; NOTE anywhere; RUN_END last (absent: the run is "truncated").
- * Rows of a host that was lost may come after PHASE_END and still count. A resumed run goes on
- * behind what stands there, a RUN_END too: the last one counts.
+ * KERNEL, CPU, PHASE_END, SEARCH; NOTE and WATTS anywhere; RUN_END last (absent: the run is
+ * "truncated"). Rows of a host that was lost may come after PHASE_END and still count. A resumed
+ * run goes on behind what stands there, a RUN_END too: the last one counts.
  */
 #pragma once
 
@@ -137,6 +137,8 @@ typedef struct {
     rb_fold_phase_t *phases; /* [nphases], by number of the step in the run */
     size_t nevents;
     rb_fold_event_t *events;
+    size_t nwatts;
+    rb_watts_reading_t *watts; /* [nwatts] of power, as the user gave them */
     rb_hist_t *scratch;
 } rb_fold_t;
 

@@ -382,6 +382,7 @@ int rb_fold_agent_row(rb_fold_t *fold, uint32_t host, rb_row_t *row, rb_err_t *e
     case RB_ROW_STEP:
     case RB_ROW_SEARCH:
     case RB_ROW_REACH:
+    case RB_ROW_WATTS:
         break;
     }
     return rb_err_set(err, RB_ERR_NET, "an agent sent a row of kind %d, the coordinator's own",

@@ -91,6 +91,13 @@ static int take_device(rb_options_t *o, const char *value, rb_err_t *err)
     return 0;
 }
 
+static int take_watts(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    *RB_PUSH(o->watts, o->nwatts) = value;
+    return 0;
+}
+
 static int take_format(rb_options_t *o, const char *value, rb_err_t *err)
 {
     static const char *const names[] = {
@@ -235,6 +242,9 @@ static const row_t rows[] = {
     {"percentiles", "LIST", "columns of the text table, of 50,90,95,99,99.9,99.99,99.999",
      take_percentiles, RB_FOR_RESULT},
     {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RESULT},
+    {"watts", "FILE",
+     "power read by a meter of yours: CSV time,host,scope,watts, or Redfish *.json (repeatable)",
+     take_watts, RB_FOR_RUN | RB_FOR_REPORT},
     {"yes", NULL, "do not ask before a drive is overwritten", take_yes, RB_FOR_RUN},
     {"quiet", NULL, "no live line", take_quiet, RB_FOR_LIVE},
     {"json-lines", NULL, "live view as one JSON object a line, on standard output", take_json_lines,
@@ -304,6 +314,7 @@ void rb_options_clear(rb_options_t *o)
     free(o->sets);
     free(o->paths);
     free(o->devices);
+    free(o->watts);
     free(o->args);
     *o = (rb_options_t){0};
 }

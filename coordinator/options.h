@@ -33,8 +33,8 @@ typedef struct {
     uint32_t quantiles; /* bit i: rb_quantiles[i] (result.h); 0: not said */
     uint64_t connect_timeout_ns, journal_max_bytes;
     bool insecure, allow_wipe, yes, quiet, json_lines, collect, help;
-    size_t nsets, npaths, ndevices, nargs;
-    const char **sets, **paths, **devices, **args;
+    size_t nsets, npaths, ndevices, nwatts, nargs;
+    const char **sets, **paths, **devices, **watts, **args;
 } rb_options_t;
 
 /* argv[0] is the subcommand; what is no option goes to args. Options may stand anywhere.

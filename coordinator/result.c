@@ -20,6 +20,7 @@ static void destroy_phase(rb_result_phase_t *phase)
     free(phase->groups);
     free(phase->series_hosts);
     free(phase->point);
+    free(phase->watts);
 }
 
 void rb_result_destroy(rb_result_t **result)
@@ -192,6 +193,7 @@ static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
         rb_fold_end_skew(&result->fold->phases[index], &phase->end_skew_ns, &phase->end_bound_ns);
     phase->end_reason = result->fold->phases[index].reason;
     phase->step = rb_fold_is_step(result->fold, index) ? result->fold->phases[index].step : 0;
+    rb_result_watts(result->fold, phase);
     rb_result_what(result->fold, phase);
     rb_result_point(result->fold, phase);
     count_series_hosts(phase);

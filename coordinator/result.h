@@ -12,6 +12,7 @@
 #include "coordinator/merge.h"
 #include "coordinator/plan/schema.h"
 #include "coordinator/result_health.h"
+#include "coordinator/result_watts.h"
 
 enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 5 };
 
@@ -163,6 +164,8 @@ typedef struct {
     const rb_series_t *series;
     uint32_t *series_hosts;    /* [series->nwindows] hosts that delivered the window */
     uint32_t laid_out, reused; /* prepare: files */
+    size_t nwatts;
+    rb_result_watts_t *watts; /* [nwatts] power that the user read; a prepare has none */
 } rb_result_phase_t;
 
 /* A step of a search. */

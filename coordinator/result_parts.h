@@ -36,6 +36,8 @@ void rb_result_little(rb_result_phase_t *phase);
 bool rb_result_job_is_on(const rb_row_host_t *host, const Rackbench__Job *job);
 /* Fills what; needs jobs. */
 void rb_result_what(const rb_fold_t *fold, rb_result_phase_t *phase);
+/* Fills watts; needs cluster and hosts. */
+void rb_result_watts(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills point. */
 void rb_result_point(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills searches; needs the phases. */

@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "coordinator/run_report.h"
+#include "coordinator/watts.h"
 #include "proto/select.h"
 
 #include <signal.h>
@@ -140,6 +141,17 @@ static int check_blocks(const rb_fold_t *fold, rb_err_t *err)
     return 0;
 }
 
+/* The meter has been read by now: its readings go behind the rest. */
+static int add_watts(const rb_task_opts_t *opts, const rb_options_t *options, rb_err_t *err)
+{
+    RB_AUTO(rb_free_str) char *journal = rb_run_dir_path(opts->directory, "journal.rbj");
+    for (size_t i = 0; i < options->nwatts; i++)
+        if (rb_watts_feed(opts->fold, journal, options->watts[i], err) != 0)
+            return rb_err_wrap(err, "the run is as it was measured; rackbench report --watts adds "
+                                    "them, once that is right");
+    return 0;
+}
+
 int rb_task_report(const rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
                    rb_err_t *err)
 {
@@ -147,6 +159,11 @@ int rb_task_report(const rb_task_t *task, const rb_task_opts_t *opts, const rb_o
     int status = rb_task_status(task, err);
     if (status == RB_OK && check_blocks(opts->fold, err) != 0)
         status = (int)err->code;
+    rb_err_t watts_err;
+    if (add_watts(opts, options, &watts_err) != 0 && status == RB_OK) {
+        *err = watts_err;
+        status = (int)err->code;
+    }
     rb_err_t outcome = *err;
     int rc = rb_run_report(opts->directory, opts->fold, options, &outcome, &report_err);
     if (rc != 0 && status == RB_OK) {

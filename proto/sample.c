@@ -5,6 +5,8 @@ const char *const rb_part_names[RB_PART_COUNT] = {"setup", "ramp", "main", "drai
 
 const char *const rb_place_names[RB_PLACE_COUNT] = {"any", "near", "auto", "list", "split"};
 
+const char *const rb_power_scopes[RB_SCOPE_COUNT] = {"package", "drive", "chassis", "pdu"};
+
 const rb_row_shape_t *rb_row_shape(uint64_t kind)
 {
     static const rb_row_shape_t shapes[] = {
@@ -27,6 +29,7 @@ const rb_row_shape_t *rb_row_shape(uint64_t kind)
         [RB_ROW_STEP] = {"step", 4, 0},
         [RB_ROW_SEARCH] = {"search", 10, 0},
         [RB_ROW_REACH] = {"reach", 6, 0},
+        [RB_ROW_WATTS] = {"watts", 1, 0},
     };
     return kind < RB_LEN(shapes) && shapes[kind].name != NULL ? &shapes[kind] : NULL;
 }
@@ -119,6 +122,9 @@ static void clear_coordinators(rb_row_t *row)
         break;
     case RB_ROW_REACH:
         clear_reach(&row->reach);
+        break;
+    case RB_ROW_WATTS:
+        free(row->watts.readings);
         break;
     }
 }

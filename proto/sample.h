@@ -36,7 +36,8 @@ typedef enum {
     RB_ROW_RUN_END = 70,     /* last row of a complete journal */
     RB_ROW_STEP = 71,   /* before Prepare: what is run is not the plan's phase of that number */
     RB_ROW_SEARCH = 72, /* a step of a search: its figures, and what they mean */
-    RB_ROW_REACH = 73   /* after RUN: how a host is reached, for who takes the run up again */
+    RB_ROW_REACH = 73,  /* after RUN: how a host is reached, for who takes the run up again */
+    RB_ROW_WATTS = 74   /* readings of power that the user gave, anywhere */
 } rb_row_kind_t;
 
 typedef enum { RB_OP_READ, RB_OP_WRITE, RB_OP_TRIM, RB_OP_SYNC, RB_OP_COUNT } rb_op_t;
@@ -331,6 +332,30 @@ typedef struct {
     char **labels; /* "key=value" */
 } rb_row_reach_t;
 
+/* What a reading of power is of. */
+typedef enum {
+    RB_SCOPE_PACKAGE, /* processors */
+    RB_SCOPE_DRIVE,   /* the drives that are measured, of a host together */
+    RB_SCOPE_CHASSIS, /* the whole host */
+    RB_SCOPE_PDU,     /* what a socket feeds */
+    RB_SCOPE_COUNT
+} rb_power_scope_t;
+extern const char *const rb_power_scopes[RB_SCOPE_COUNT]; /* "package", ... */
+
+typedef struct {
+    uint32_t host; /* 0: all of the run together */
+    rb_power_scope_t scope;
+    uint64_t at_wall_ns; /* since 1970 */
+    uint64_t mw;
+} rb_watts_reading_t;
+
+enum { RB_MAX_ROW_WATTS = 4096 }; /* readings of a row */
+
+typedef struct {
+    size_t nreadings;
+    rb_watts_reading_t *readings; /* [nreadings] */
+} rb_row_watts_t;
+
 typedef struct {
     rb_row_kind_t kind;
     uint64_t seq;
@@ -354,6 +379,7 @@ typedef struct {
         rb_row_step_t step;
         rb_row_search_t search;
         rb_row_reach_t reach;
+        rb_row_watts_t watts;
     };
 } rb_row_t;
 

@@ -287,6 +287,18 @@ static void put_reach(msgpack_packer *pk, const rb_row_t *row)
     put_strings(pk, r->labels, r->nlabels);
 }
 
+static void put_watts(msgpack_packer *pk, const rb_row_t *row)
+{
+    const rb_row_watts_t *w = &row->watts;
+    RB_ASSERT(w->nreadings <= RB_MAX_ROW_WATTS);
+    msgpack_pack_array(pk, w->nreadings);
+    for (size_t i = 0; i < w->nreadings; i++) {
+        const rb_watts_reading_t *r = &w->readings[i];
+        msgpack_pack_array(pk, 4);
+        PUT_U64S(pk, r->host, r->scope, r->at_wall_ns, r->mw);
+    }
+}
+
 rb_bytes_t rb_row_pack(const rb_row_t *row)
 {
     static void (*const put_body[])(msgpack_packer *, const rb_row_t *) = {
@@ -309,6 +321,7 @@ rb_bytes_t rb_row_pack(const rb_row_t *row)
         [RB_ROW_STEP] = put_step,
         [RB_ROW_SEARCH] = put_search,
         [RB_ROW_REACH] = put_reach,
+        [RB_ROW_WATTS] = put_watts,
     };
     const rb_row_shape_t *shape = rb_row_shape(row->kind);
     RB_ASSERT(shape != NULL);

@@ -133,6 +133,21 @@ static void take_reach(rb_cursor_t *c, rb_row_t *row)
     r->labels = take_strings(c, "labels", &r->nlabels);
 }
 
+static void take_watts(rb_cursor_t *c, rb_row_t *row)
+{
+    rb_row_watts_t *w = &row->watts;
+    w->nreadings = rb_cursor_array(c, "readings", RB_MAX_ROW_WATTS, 5);
+    w->readings = rb_calloc(w->nreadings, sizeof(*w->readings));
+    for (size_t i = 0; i < w->nreadings && !c->failed; i++) {
+        size_t more = rb_cursor_enter(c, "reading", 4);
+        w->readings[i].host = rb_cursor_u32(c, "host", RB_MAX_HOSTS);
+        w->readings[i].scope = (rb_power_scope_t)rb_cursor_u32(c, "scope", RB_SCOPE_COUNT - 1);
+        w->readings[i].at_wall_ns = take_u64(c, "at_wall_ns");
+        w->readings[i].mw = take_u64(c, "mw");
+        rb_cursor_leave(c, more);
+    }
+}
+
 /* ---------------------------------------------------------------- any row */
 
 static void take_body(rb_cursor_t *c, rb_row_t *row)
@@ -157,6 +172,7 @@ static void take_body(rb_cursor_t *c, rb_row_t *row)
         [RB_ROW_STEP] = take_step,
         [RB_ROW_SEARCH] = take_search,
         [RB_ROW_REACH] = take_reach,
+        [RB_ROW_WATTS] = take_watts,
     };
     take[row->kind](c, row);
 }

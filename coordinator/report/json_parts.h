@@ -21,6 +21,8 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
 json_t *rb_json_prepare(const rb_result_phase_t *phase);
 /* What drives and processors said of themselves, by host. */
 json_t *rb_json_health(const rb_result_phase_t *phase);
+/* Power that the user read: a list. */
+json_t *rb_json_watts(const rb_result_phase_t *phase);
 json_t *rb_json_series(const rb_result_t *result, const rb_result_phase_t *phase);
 json_t *rb_json_search(const rb_result_search_t *search);
 /* One window: at_ns, length_ns, ramp and an object per operation kind. */

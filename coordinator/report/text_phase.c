@@ -271,4 +271,5 @@ void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)
         rb_text_hosts(text, phase);
     rb_text_witness(text, phase);
     rb_text_health(text, phase);
+    rb_text_watts(text, phase);
 }

@@ -53,14 +53,16 @@ static rb_health_drive_t drives[] = {
     {.path = (char *)"/dev/sda", .serial = (char *)""},
 };
 static uint32_t hosts[] = {1, RB_MAX_HOSTS};
+static rb_watts_reading_t readings[] = {{RB_MAX_HOSTS, RB_SCOPE_PDU, UINT64_MAX, UINT64_MAX},
+                                        {0, RB_SCOPE_PACKAGE, 1, 0}};
 static uint64_t bounds[] = {0, UINT64_MAX};
 
 /* One row of every kind; what it points to is static. */
 static const rb_row_kind_t kinds[] = {
-    RB_ROW_WINDOW, RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT, RB_ROW_DRIVES,
-    RB_ROW_LAYOUT, RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK, RB_ROW_PHASE_START,
-    RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,   RB_ROW_PLACEMENT,
-    RB_ROW_STEP,   RB_ROW_SEARCH,  RB_ROW_REACH,     RB_ROW_HEALTH};
+    RB_ROW_WINDOW, RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT,  RB_ROW_DRIVES,
+    RB_ROW_LAYOUT, RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK,  RB_ROW_PHASE_START,
+    RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,    RB_ROW_PLACEMENT,
+    RB_ROW_STEP,   RB_ROW_SEARCH,  RB_ROW_REACH,     RB_ROW_HEALTH, RB_ROW_WATTS};
 
 static void fill_agent_row(rb_row_t *row)
 {
@@ -139,6 +141,8 @@ static void fill_own_row(rb_row_t *row)
             (rb_row_reach_t){RB_MAX_HOSTS,   (char *)"db07:7412",    (char *)"10.0.0.7:7412",
                              (char *)"a1b2", (char *)"tcp://*:7410", 2,
                              strings};
+    else if (row->kind == RB_ROW_WATTS)
+        row->watts = (rb_row_watts_t){2, readings};
     else if (row->kind == RB_ROW_RUN_END)
         row->run_end = (rb_row_run_end_t){(char *)"done", 130, UINT64_MAX, (char *)""};
 }
