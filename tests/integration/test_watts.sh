@@ -79,6 +79,7 @@ test_wrong()
 }
 
 # Answers of two BMCs that were saved: one has its time in its name, the other is of its file's time.
+# shellcheck disable=SC2016 # for jq to expand
 test_redfish()
 {
     local at
@@ -86,10 +87,10 @@ test_redfish()
     at=$(tail -n 6 "$TMP/later.csv" | head -n 1 | cut -d, -f1)
     echo '{"PowerControl": [{"PowerConsumedWatts": 300}]}' >"$TMP/bmc/local1@$at.json"
     rackbench report "$TMP/later" --format json --watts "$TMP/bmc" >"$TMP/bmc.json"
-    check_json "$TMP/bmc.json" '.phases[0].watts == [{"host": "local1", "scope": "chassis",
-        "readings": 1, "watts": 300, "covered_share": 0,
-        "iops_per_watt": (.phases[0].cluster.read.iops / 300),
-        "bytes_per_s_per_watt": (.phases[0].cluster.read.bytes_per_s / 300)}]'
+    check_json "$TMP/bmc.json" '.phases[0].cluster.read.iops as $iops | .phases[0].watts | length == 1 and
+        (.[0] | .host == "local1" and .scope == "chassis" and .readings == 1 and .watts == 300 and
+            .covered_share == 0 and (has("joules") | not) and
+            (.iops_per_watt - $iops / 300 | fabs) < 0.0001)'
     mv "$TMP/bmc/local1@$at.json" "$TMP/bmc/local1.json"
     touch -d "@$at" "$TMP/bmc/local1.json"
     rackbench report "$TMP/later" --format json --watts "$TMP/bmc/local1.json" >"$TMP/bmc2.json"
