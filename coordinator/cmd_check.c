@@ -6,6 +6,7 @@
 #include "coordinator/plan/log_size.h"
 #include "coordinator/plan/search.h"
 #include "coordinator/plan_source.h"
+#include "coordinator/report/words.h"
 #include "coordinator/task.h"
 #include "proto/select.h"
 
@@ -86,6 +87,17 @@ static void print_identity(const Rackbench__Drive *drive)
     }
 }
 
+static void print_slow_link(const Rackbench__Drive *drive)
+{
+    char text[RB_WORDS_SIZE];
+    if (drive == NULL)
+        return;
+    rb_fold_link_t link = {drive->link_mts, drive->link_width, drive->link_max_mts,
+                           drive->link_max_width};
+    if (rb_words_link(text, sizeof(text), &link))
+        printf("\n    warning: its PCIe link runs at %s", text);
+}
+
 static void print_subject(const Rackbench__Plan *plan, const char *host,
                           const Rackbench__Subject *subject)
 {
@@ -94,6 +106,7 @@ static void print_subject(const Rackbench__Plan *plan, const char *host,
            rb_fmt_bytes(size, sizeof(size), subject->size_bytes), actions[subject->action]);
     if (subject->identity != NULL)
         print_identity(subject->identity);
+    print_slow_link(subject->identity);
     if (subject->refused != NULL)
         printf("\n    REFUSED: %s", subject->refused);
     else if (subject->warning != NULL)

@@ -25,6 +25,24 @@ static bool slowed_down(const rb_health_drive_t *from, const rb_health_drive_t *
     return false;
 }
 
+static uint32_t least(uint32_t before, uint32_t now)
+{
+    return before == 0 || (now != 0 && now < before) ? now : before;
+}
+
+static void add_extremes(rb_fold_drive_t *drive, const rb_health_drive_t *now)
+{
+    int64_t warning = now->figure[RB_HEALTH_WARNING];
+    drive->temperature_max =
+        RB_MAX(drive->temperature_max,
+               RB_MAX(now->figure[RB_HEALTH_TEMPERATURE], now->figure[RB_HEALTH_SENSOR_MAX]));
+    drive->warnings |= warning == RB_HEALTH_UNKNOWN ? 0 : warning;
+    drive->link = (rb_fold_link_t){least(drive->link.mts, now->link_mts),
+                                   least(drive->link.width, now->link_width),
+                                   RB_MAX(drive->link.max_mts, now->link_max_mts),
+                                   RB_MAX(drive->link.max_width, now->link_max_width)};
+}
+
 /* Returns whether it slowed itself down since its reading before. */
 static bool add_drive(rb_fold_health_t *health, rb_health_drive_t *from)
 {
@@ -36,21 +54,22 @@ static bool add_drive(rb_fold_health_t *health, rb_health_drive_t *from)
     if (drive == NULL) {
         drive = RB_PUSH(health->drives, health->ndrives);
         drive->temperature_max = RB_HEALTH_UNKNOWN;
+        add_extremes(drive, from);
         drive->first = *from;
-        drive->last = (rb_health_drive_t){.path = rb_strdup(from->path),
-                                          .serial = rb_strdup(from->serial),
-                                          .firmware = rb_strdup(from->firmware)};
-        memcpy(drive->last.figure, from->figure, sizeof(from->figure));
+        drive->last = *from;
+        drive->last.path = rb_strdup(from->path);
+        drive->last.serial = rb_strdup(from->serial);
+        drive->last.firmware = rb_strdup(from->firmware);
+        drive->last.places = NULL; /* of the first alone */
+        drive->last.nplaces = 0;
         *from = (rb_health_drive_t){0};
     } else {
         throttled = slowed_down(&drive->last, from);
+        add_extremes(drive, from);
         rb_health_drive_clear(&drive->last);
         drive->last = *from;
         *from = (rb_health_drive_t){0};
     }
-    drive->temperature_max =
-        RB_MAX(drive->temperature_max, RB_MAX(drive->last.figure[RB_HEALTH_TEMPERATURE],
-                                              drive->last.figure[RB_HEALTH_SENSOR_MAX]));
     return throttled;
 }
 

@@ -10,9 +10,16 @@
 /* Instants that are kept, a day's; of those beyond only the figures count. */
 enum { RB_MAX_FOLD_READINGS = 16384 };
 
+/* PCIe: mega-transfers per second and lane, lanes; 0: not known. */
+typedef struct {
+    uint32_t mts, width, max_mts, max_width;
+} rb_fold_link_t;
+
 typedef struct {
     rb_health_drive_t first, last;
     int64_t temperature_max; /* RB_HEALTH_UNKNOWN: not known */
+    int64_t warnings;        /* RB_WARNING_..., of any reading */
+    rb_fold_link_t link;     /* the slowest that was read, and what the drive could */
 } rb_fold_drive_t;
 
 typedef struct {

@@ -1,5 +1,13 @@
 #include "coordinator/result_health.h"
 
+const struct rb_result_warning rb_result_warnings[RB_WARNINGS] = {
+    {RB_WARNING_TEMPERATURE, "temperature", "above its warning temperature"},
+    {RB_WARNING_SPARE, "spare", "its spare blocks ran low"},
+    {RB_WARNING_RELIABILITY, "reliability", "no longer reliable by its own word"},
+    {RB_WARNING_READ_ONLY, "read_only", "read-only"},
+    {RB_WARNING_BACKUP, "backup", "without its protection against power loss"},
+};
+
 const Rackbench__Drive *rb_fold_identity(const rb_fold_t *fold, uint32_t host, const char *path)
 {
     const Rackbench__Inventory *inventory =
@@ -94,7 +102,10 @@ rb_result_drive_t *rb_result_health(const rb_fold_t *fold, uint32_t phase, uint3
             .our_read_bytes = our_bytes(m, &drive->first, RB_OP_READ),
             .our_written_bytes = our_bytes(m, &drive->first, RB_OP_WRITE),
             .throttled_s = throttled_s(drive),
-            .media_errors = rb_health_delta(&drive->first, &drive->last, RB_HEALTH_MEDIA_ERRORS)};
+            .media_errors = rb_health_delta(&drive->first, &drive->last, RB_HEALTH_MEDIA_ERRORS),
+            .used_percent = rb_health_delta(&drive->first, &drive->last, RB_HEALTH_USED),
+            .warnings = drive->warnings,
+            .link = drive->link};
         find_waf(drive, &list[i]);
         find_carried(m, &list[i]);
     }

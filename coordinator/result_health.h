@@ -16,10 +16,19 @@ typedef struct {
     uint64_t our_read_bytes, our_written_bytes; /* all parts of the phase */
     bool has_waf;                               /* enough was written to tell */
     double waf;                                 /* written to the flash / written by the host */
-    int64_t throttled_s, media_errors;          /* in the phase; RB_HEALTH_UNKNOWN */
+    /* In the phase; RB_HEALTH_UNKNOWN. */
+    int64_t throttled_s, media_errors, used_percent;
+    int64_t warnings;    /* RB_WARNING_..., of any reading */
+    rb_fold_link_t link; /* the slowest that was read */
     size_t ncarries;
     const char **carries; /* [ncarries] what the plan calls that which lies on it: arrays, files */
 } rb_result_drive_t;
+
+enum { RB_WARNINGS = 5 };
+extern const struct rb_result_warning {
+    int64_t bit;
+    const char *key, *text;
+} rb_result_warnings[RB_WARNINGS];
 
 enum { RB_WAF_LEAST_UNITS = 100 }; /* of data units written: a step is a hundredth */
 

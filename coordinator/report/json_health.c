@@ -29,6 +29,24 @@ static void set_moved(json_t *o, const char *key, int64_t drive_bytes, const rb_
     json_object_set_new(o, key, moved);
 }
 
+/* At the end, at its slowest, and as it could be. */
+static json_t *link_json(const rb_result_drive_t *d)
+{
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "mts", rb_json_u64(d->end->link_mts), "width",
+                     rb_json_u64(d->end->link_width), "least_mts", rb_json_u64(d->link.mts),
+                     "least_width", rb_json_u64(d->link.width), "max_mts",
+                     rb_json_u64(d->link.max_mts), "max_width", rb_json_u64(d->link.max_width));
+}
+
+static json_t *warnings_json(int64_t warnings)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < RB_WARNINGS; i++)
+        if ((warnings & rb_result_warnings[i].bit) != 0)
+            json_array_append_new(list, json_string(rb_result_warnings[i].key));
+    return list;
+}
+
 static json_t *drive_json(const rb_result_drive_t *d)
 {
     json_t *o = json_object(), *carries = json_array();
@@ -39,9 +57,9 @@ static json_t *drive_json(const rb_result_drive_t *d)
     json_object_set_new(o, "serial", rb_json_text(d->end->serial));
     json_object_set_new(o, "firmware", rb_json_text(d->end->firmware));
     if (d->end->link_width > 0)
-        json_object_set_new(o, "link",
-                            json_pack("{s:o,s:o}", "mts", rb_json_u64(d->end->link_mts), "width",
-                                      rb_json_u64(d->end->link_width)));
+        json_object_set_new(o, "link", link_json(d));
+    if (d->warnings != 0)
+        json_object_set_new(o, "warnings", warnings_json(d->warnings));
     set_known(o, "power_state", d->begin->figure[RB_HEALTH_POWER_STATE]);
     set_known(o, "temperature_max_c", d->temperature_max);
     set_moved(o, "read", d->read_bytes, d, d->our_read_bytes);
@@ -50,6 +68,7 @@ static json_t *drive_json(const rb_result_drive_t *d)
         json_object_set_new(o, "waf", json_real(d->waf));
     set_known(o, "throttled_s", d->throttled_s);
     set_known(o, "media_errors", d->media_errors);
+    set_known(o, "used_percent", d->used_percent);
     json_object_set_new(o, "begin", figures_json(d->begin));
     json_object_set_new(o, "end", figures_json(d->end));
     return o;

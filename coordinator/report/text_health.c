@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-enum { MAX_KINDS_SHOWN = 8, MAX_NAMED = 4, MAX_LINES = 5, WORD = 64 };
+enum { MAX_KINDS_SHOWN = 8, MAX_NAMED = 4, WORD = 64 };
 
 /* ---- the head: which drives ---- */
 
@@ -207,29 +207,6 @@ static void put_processors(const rb_text_t *text, const sum_t *sum)
                 sum->watts, sum->energy_hosts, sum->energy_hosts == 1 ? "host" : "hosts");
 }
 
-static void put_suffering(const rb_text_t *text, const rb_result_phase_t *phase)
-{
-    char path[WORD], host[WORD];
-    size_t n = 0;
-    for (size_t h = 0; h < phase->nhosts; h++)
-        for (size_t i = 0; i < phase->hosts[h].ndrives; i++) {
-            const rb_result_drive_t *d = &phase->hosts[h].drives[i];
-            if ((d->throttled_s <= 0 && d->media_errors <= 0) || n++ >= MAX_LINES)
-                continue;
-            fprintf(text->out,
-                    "  drive %s of %s:", rb_words_clean(path, sizeof(path), d->end->path),
-                    rb_words_clean(host, sizeof(host), phase->hosts[h].name));
-            if (d->throttled_s > 0)
-                fprintf(text->out, " slowed itself down to cool for %" PRId64 " s%s",
-                        d->throttled_s, d->media_errors > 0 ? "," : "");
-            if (d->media_errors > 0)
-                fprintf(text->out, " %" PRId64 " media errors", d->media_errors);
-            fputc('\n', text->out);
-        }
-    if (n > MAX_LINES)
-        fprintf(text->out, "  and %zu more such drives: see result.json\n", n - MAX_LINES);
-}
-
 void rb_text_health(const rb_text_t *text, const rb_result_phase_t *phase)
 {
     sum_t sum = {0};
@@ -237,6 +214,6 @@ void rb_text_health(const rb_text_t *text, const rb_result_phase_t *phase)
         add_host(&sum, &phase->hosts[i]);
     put_temperature(text, &sum.hottest);
     put_written(text, &sum);
-    put_suffering(text, phase);
+    rb_text_trouble(text, phase);
     put_processors(text, &sum);
 }

@@ -23,6 +23,8 @@ void rb_text_cpu(rb_text_t *text, const rb_result_phase_t *phase);
 void rb_text_witness(rb_text_t *text, const rb_result_phase_t *phase);
 /* The drives of the run, by model and firmware; nothing where none is known. */
 void rb_text_drives(const rb_text_t *text);
+/* The drives that are not well, and why: at most a few lines. */
+void rb_text_trouble(const rb_text_t *text, const rb_result_phase_t *phase);
 /* Power that the user read. */
 void rb_text_watts(const rb_text_t *text, const rb_result_phase_t *phase);
 /* How the drives of a phase were, and the processors. */

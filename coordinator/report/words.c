@@ -14,6 +14,15 @@ const char *rb_words_clean(char *buf, size_t size, const char *text)
     return buf;
 }
 
+bool rb_words_link(char *buf, size_t size, const rb_fold_link_t *link)
+{
+    bool known = link->mts > 0 && link->width > 0;
+    snprintf(buf, size, "x%u of x%u, %.1f of %.1f GT/s", link->width,
+             RB_MAX(link->max_width, link->width), link->mts / 1e3,
+             RB_MAX(link->max_mts, link->mts) / 1e3);
+    return known && (link->width < link->max_width || link->mts < link->max_mts);
+}
+
 const char *rb_words_stamp(char *buf, uint64_t wall_ns)
 {
     time_t at = (time_t)(wall_ns / RB_NS_PER_S);
