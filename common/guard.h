@@ -6,8 +6,8 @@
  * partition of it may be overridden by `wipe`, and nothing else. An array is judged with the
  * devices that it is made of, whose signatures are its own; other volumes of its group are said,
  * not refused. Setting its power state needs --allow-device, and a drive that is not in use; a
- * signature does not matter, as no data is lost. Reading a drive in use is allowed with a warning; a signature alone does not make it
- * in use. Any thread; no state.
+ * signature does not matter, as no data is lost. Reading a drive in use is allowed with a warning;
+ * a signature alone does not make it in use. Any thread; no state.
  */
 #pragma once
 
