@@ -22,7 +22,8 @@
 #include "proto/select.h"
 
 enum {
-    SIM_MAX_HOSTS = 8,
+    SIM_MAX_HOSTS = 64,
+    SIM_FEW_HOSTS = 8, /* most courses have no more */
     SIM_MAX_PHASES = 3,
     SIM_MAX_FAULTS = 5,
     SIM_MAX_RESUMES = 3, /* each may have a step run again */

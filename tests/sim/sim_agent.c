@@ -235,6 +235,7 @@ static void answer(sim_agent_t *a)
 
 void sim_agent_start(sim_t *sim, uint32_t host)
 {
+    static char cpu[] = "counted";
     sim_agent_t *a = &sim->agents[host];
     rb_session_sink_t sink = {a,        sink_send, sink_send_row,   sink_load,  sink_prepare,
                               sink_arm, sink_stop, sink_discipline, sink_clean, sink_release,
@@ -247,6 +248,7 @@ void sim_agent_start(sim_t *sim, uint32_t host)
     a->born_ns = sim->now_ns;
     a->tick_ns = a->stop_ns = UINT64_MAX;
     rackbench__inventory__init(&a->inventory);
+    a->inventory.cpu_model = cpu; /* an empty one says in the journal that the host never came */
     a->session = rb_session_new(&sink, &a->inventory, joins ? sim->config.names[host - 1] : NULL);
     sim_connect(sim, host);
     schedule_tick(a);

@@ -57,7 +57,10 @@ static void init_hosts(rb_rng_t *rng, sim_config_t *c, bool faulty)
         c->label_of[i] = &c->labels[i];
         c->hosts[i] = (rb_run_host_opts_t){
             .name = c->names[i], .address = c->names[i], .nlabels = 1, .labels = &c->label_of[i]};
-        init_machine(rng, &c->machines[i], faulty);
+        /* In large courses as many are faulty as in small ones, or none would get far. */
+        bool few = c->run.nhosts <= SIM_FEW_HOSTS;
+        bool may_be = faulty && (few || rb_rng_below(rng, c->run.nhosts) < SIM_FEW_HOSTS / 2);
+        init_machine(rng, &c->machines[i], may_be);
     }
     c->run.hosts = c->hosts;
     rackbench__label__init(&c->on);
@@ -265,6 +268,15 @@ static void init_walls(sim_config_t *c, uint64_t seed)
         c->machines[i].wall = any_wall(&rng, true);
 }
 
+/* A whole rack in few courses: it takes as long as many small ones. */
+static size_t any_hosts(rb_rng_t *rng, uint64_t seed)
+{
+    rb_rng_t racks;
+    rb_rng_seed(&racks, seed, 6, 0);
+    size_t few = sim_between(rng, 1, SIM_FEW_HOSTS);
+    return sim_chance(&racks, 4) ? sim_between(&racks, SIM_FEW_HOSTS + 1, SIM_MAX_HOSTS) : few;
+}
+
 void sim_config_init(sim_config_t *config, uint64_t seed)
 {
     rb_rng_t rng, searches;
@@ -278,7 +290,7 @@ void sim_config_init(sim_config_t *config, uint64_t seed)
     c->run.id = "r1";
     c->run.name = "sim";
     c->run.started_wall_ns = 1700000000 * RB_NS_PER_S;
-    c->run.nhosts = sim_between(&rng, 1, SIM_MAX_HOSTS);
+    c->run.nhosts = any_hosts(&rng, seed);
     c->run.connect_timeout_ns = sim_between(&rng, 4 * RB_NS_PER_S, 6 * RB_NS_PER_S);
     init_hosts(&rng, c, faulty);
     init_plan(&rng, c);
