@@ -3,6 +3,7 @@
 
 #include "agent/cpu_stat.h"
 #include "agent/engine.h"
+#include "agent/sampler.h"
 #include "agent/thin.h"
 
 struct rb_engine {

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "agent/sampler.h"
+#include "agent/engine.h"
 
 enum { RB_THIN_HELD = 64, RB_THIN_AFTER = 30 };
 

@@ -1,10 +1,11 @@
 /* tests_sim - runs courses of the simulator, one a seed, until one violates an invariant.
  *
  * usage: tests_sim [--from N] [--seeds N] [--seed N] [--trace] [--coverage] [--floor N]
- *                  [--without I] [--progress]
- * --seed is one course; --trace prints its events; --coverage which pairs of state and event were
- * visited, and --floor N fails when they are fewer; --without I leaves invariant I out.
- * Exit status: 0 all hold, 1 one was violated, 2 bad arguments, 3 below the floor.
+ *                  [--without I] [--progress] [--long SCALE]
+ * --seed is one course; --long another one: 128 drives for 14 days with a journal of 10 GB, all
+ * rows and the journal SCALE times smaller; --trace prints its events; --coverage which pairs of
+ * state and event were visited, and --floor N fails when they are fewer; --without I leaves
+ * invariant I out. Exit status: 0 all hold, 1 one was violated, 2 bad arguments, 3 below the floor.
  */
 #include "tests/sim/sim.h"
 
@@ -12,7 +13,7 @@
 #include <time.h>
 
 typedef struct {
-    uint64_t from, seeds, floor;
+    uint64_t from, seeds, floor, scale;
     uint32_t without;
     bool trace, coverage, progress;
 } args_t;
@@ -29,19 +30,21 @@ static uint64_t number(const char *text)
 
 static args_t parse(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"from", 1, NULL, 'f'},    {"seeds", 1, NULL, 'n'},    {"seed", 1, NULL, 's'},
-        {"trace", 0, NULL, 't'},   {"coverage", 0, NULL, 'c'}, {"floor", 1, NULL, 'l'},
-        {"without", 1, NULL, 'w'}, {"progress", 0, NULL, 'p'}, {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"from", 1, NULL, 'f'},     {"seeds", 1, NULL, 'n'},
+                                            {"seed", 1, NULL, 's'},     {"trace", 0, NULL, 't'},
+                                            {"coverage", 0, NULL, 'c'}, {"floor", 1, NULL, 'l'},
+                                            {"without", 1, NULL, 'w'},  {"progress", 0, NULL, 'p'},
+                                            {"long", 1, NULL, 'g'},     {NULL, 0, NULL, 0}};
     args_t args = {.from = 1, .seeds = 2000};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (c == 'f')
+        if (c == 's' || c == 'g')
+            args.seeds = 1;
+        if (c == 'f' || c == 's')
             args.from = number(optarg);
         else if (c == 'n')
             args.seeds = number(optarg);
-        else if (c == 's')
-            args = (args_t){number(optarg), 1, args.floor, args.without, args.trace, args.coverage,
-                            args.progress};
+        else if (c == 'g')
+            args.scale = number(optarg);
         else if (c == 'l')
             args.floor = number(optarg);
         else if (c == 'w')
@@ -62,24 +65,36 @@ static args_t parse(int argc, char **argv)
 static void explain(uint64_t seed, const args_t *args, const char *program)
 {
     sim_coverage_t *ignored = rb_calloc(1, sizeof(*ignored));
-    sim_opts_t opts = {seed, args->without, true, false};
+    sim_opts_t opts = {seed, args->without, true, false, args->scale};
     RB_AUTO(sim_destroy) sim_t *sim = sim_course(&opts, ignored);
     size_t n = RB_MIN(sim->nrecent, (size_t)SIM_RECENT);
     printf("I%u violated at %.6f s: %s\nthe last events:\n", sim->violated,
            (double)(sim->now_ns - SIM_BIG_BANG_NS) / 1e9, sim->what);
     for (size_t i = sim->nrecent - n; i < sim->nrecent; i++)
         puts(sim->recent[i % SIM_RECENT]);
-    printf("replay: %s --seed %llu --trace\n", program, (unsigned long long)seed);
+    printf("replay: %s --%s %llu --trace\n", program, args->scale > 0 ? "long" : "seed",
+           (unsigned long long)(args->scale > 0 ? args->scale : seed));
     free(ignored);
+}
+
+static void print_journal(const sim_t *sim)
+{
+    printf(
+        "journal: %.3f GB of %.3f GB, %llu rows of up to %u windows, %llu around what went wrong\n",
+        (double)sim->coordinator.journal_bytes / 1e9,
+        (double)sim->config.run.journal_max_bytes / 1e9, (unsigned long long)sim->counts.rows,
+        sim->counts.widest, (unsigned long long)sim->counts.alone);
 }
 
 static int run_all(const args_t *args, sim_coverage_t *coverage, const char *program)
 {
     time_t shown = time(NULL);
     for (uint64_t seed = args->from; seed < args->from + args->seeds; seed++) {
-        sim_opts_t opts = {seed, args->without, args->trace, args->trace};
+        sim_opts_t opts = {seed, args->without, args->trace, args->trace, args->scale};
         sim_t *sim = sim_course(&opts, coverage);
         bool violated = sim->violated != 0;
+        if (args->scale > 0)
+            print_journal(sim);
         sim_destroy(&sim);
         if (violated) {
             explain(seed, args, program);

@@ -7,25 +7,22 @@
  *
  *   sim_config   what the seed chooses         sim_queue   events in order of real time
  *   sim_net      links that delay and break    sim_agent   a host: session and its shell
- *   sim_engine   I/O that is only counted      sim_coordinator   the run and its shell
- *   sim_faults   what goes wrong, when         sim_check   invariants I1 .. I11
- *   sim_journal  what a resumed run begins with   sim_report   trace and coverage
+ *   sim_engine   I/O that is only counted      sim_windows   what it measured, in rows
+ *   sim_faults   what goes wrong, when         sim_coordinator   the run and its shell
+ *   sim_check    invariants I1 .. I12          sim_report   trace and coverage
+ *   sim_journal  what a resumed run begins with
  */
 #pragma once
 
 #include "agent/session.h"
+#include "agent/thin.h"
 #include "agent/timeline.h"
-#include "common/rng.h"
 #include "coordinator/resume.h"
-#include "coordinator/run.h"
 #include "proto/sample.h"
 #include "proto/select.h"
+#include "tests/sim/sim_config.h"
 
 enum {
-    SIM_MAX_HOSTS = 64,
-    SIM_FEW_HOSTS = 8, /* most courses have no more */
-    SIM_MAX_PHASES = 3,
-    SIM_MAX_FAULTS = 5,
     SIM_MAX_RESUMES = 3, /* each may have a step run again */
     SIM_MAX_STEPS = SIM_MAX_PHASES * RB_SEARCH_MAX_STEPS + SIM_MAX_RESUMES,
     SIM_RECENT = 40,
@@ -41,100 +38,8 @@ enum {
 
 #define SIM_PEER     "run"      /* the coordinator, as agents know it */
 #define SIM_INTRUDER "intruder" /* a second coordinator */
-/* A process gets to its timers this late at most: the tick of I1. */
-#define SIM_TICK_NS        (20 * RB_NS_PER_MS)
-#define SIM_MAX_DELAY_NS   (900 * RB_NS_PER_MS) /* of one message, one way */
-#define SIM_MAX_PREPARE_NS (3 * RB_NS_PER_S)
-#define SIM_MAX_ANSWER_NS  (200 * RB_NS_PER_MS) /* Load, Clean */
-#define SIM_MAX_LENGTH_NS  (20 * RB_NS_PER_S)   /* of I/O, beside the ramp */
-#define SIM_MAX_DRAIN_NS   (30 * RB_NS_PER_S)
-#define SIM_MAX_STUCK_NS   (100 * RB_NS_PER_S) /* an engine that breaks its promise */
-#define SIM_MAX_AWAY_NS    (8 * RB_NS_PER_S)   /* of a process or a link */
 
 typedef struct sim sim_t;
-
-/* ---- clocks ---- */
-
-typedef struct {
-    int64_t offset_ns, drift_ppb;
-} sim_clock_t;
-#define SIM_BIG_BANG_NS (10ull * 3600 * RB_NS_PER_S) /* real time at which a course begins */
-uint64_t sim_local_ns(const sim_clock_t *clock, uint64_t real_ns);
-uint64_t sim_real_ns(const sim_clock_t *clock, uint64_t local_ns); /* first instant that shows it */
-
-/* ---- configuration ---- */
-
-typedef enum {
-    SIM_BREAK,
-    SIM_KILL_AGENT, /* and restart it after length_ns, if that is not 0 */
-    SIM_GONE,       /* killed, and the coordinator is told */
-    SIM_PAUSE_AGENT,
-    SIM_PAUSE_COORDINATOR,
-    SIM_KILL_COORDINATOR, /* and it is taken up again after length_ns, if that is not 0 */
-    SIM_POWER_FAILS,      /* the same, and what was not synced is gone */
-    SIM_INTERRUPT,
-    SIM_INTRUDE,
-    SIM_EVICT,   /* somebody frees the host */
-    SIM_GARBAGE, /* a frame that cannot be understood */
-    SIM_SYNC_FAILS,
-    SIM_FAULT_KINDS
-} sim_fault_kind_t;
-
-typedef struct {
-    sim_fault_kind_t kind;
-    uint64_t at_ns, length_ns; /* at: since the start */
-    uint32_t host;             /* from 1 */
-} sim_fault_t;
-
-/* A wall clock: real time but for off_ns, and what its kernel says of it. */
-typedef struct {
-    bool synchronised, lies; /* lies: it is further off than it says */
-    int64_t off_ns;
-    uint64_t maxerror_ns;
-} sim_wall_t;
-
-typedef struct {
-    uint64_t base_ns[2], tail_ns; /* to the agent, to the coordinator */
-    sim_clock_t clock;
-    uint64_t appears_ns; /* the agent starts; UINT64_MAX: never */
-    bool joins;
-    sim_wall_t wall;
-    bool refuses, load_fails;
-    int32_t prepare_fails, io_fails, stuck; /* in this phase; -1: in none */
-    uint64_t failed_lost_ns; /* so long the link breaks under its first Failed; 0: it does not */
-} sim_host_config_t;
-
-typedef struct {
-    rb_run_opts_t run;
-    rb_run_host_opts_t hosts[SIM_MAX_HOSTS];
-    Rackbench__Label labels[SIM_MAX_HOSTS], *label_of[SIM_MAX_HOSTS];
-    char names[SIM_MAX_HOSTS][8];
-    Rackbench__Plan plan;
-    Rackbench__Target target, *targets[1];
-    Rackbench__Phase phases[SIM_MAX_PHASES], *phase_of[SIM_MAX_PHASES];
-    Rackbench__Job jobs[SIM_MAX_PHASES], *job_of[SIM_MAX_PHASES];
-    Rackbench__Label on, *on_of[1];
-    sim_host_config_t machines[SIM_MAX_HOSTS];
-    sim_clock_t clock; /* of the coordinator */
-    sim_wall_t wall;   /* likewise; never lies */
-    size_t nfaults;
-    sim_fault_t faults[SIM_MAX_FAULTS];
-    uint64_t journal_rows;   /* the journal takes no more than this */
-    uint64_t longest_run_ns; /* I6, derived in sim_config.c */
-    uint64_t capacity_iops;  /* of the cluster, for searches */
-    uint64_t verdict_ns;     /* since the start: enough is known of what runs then; 0: never */
-} sim_config_t;
-void sim_config_init(sim_config_t *config, uint64_t seed);
-/* In [low, high], each order of magnitude as likely. */
-uint64_t sim_any_scale(rb_rng_t *rng, uint64_t low, uint64_t high);
-static inline bool sim_chance(rb_rng_t *rng, uint32_t percent)
-{
-    return rb_rng_below(rng, 100) < percent;
-}
-static inline uint64_t sim_between(rb_rng_t *rng, uint64_t low, uint64_t high)
-{
-    return low + rb_rng_below(rng, high - low + 1);
-}
 
 /* ---- events ---- */
 
@@ -194,6 +99,13 @@ typedef enum {
     SIM_DRAINING
 } sim_engine_state_t;
 
+/* A window, or several, as handed to rb_thin. */
+typedef struct {
+    uint64_t index;
+    uint32_t span, told; /* told: windows to a row, as the agent knew then */
+    bool alone;          /* must not be merged */
+} sim_cut_t;
+
 typedef struct {
     sim_engine_state_t state;
     uint32_t phase;
@@ -205,7 +117,13 @@ typedef struct {
     bool counted;          /* bound by operations */
     bool started, io, cut; /* cut: I/O ended before the work was done */
     bool in_time;          /* ARM came before T0 */
-    uint64_t windows, cut_window;
+    uint64_t windows, next, cut_window; /* next: the window that the next border begins */
+    rb_thin_t *thin;
+    size_t ncuts; /* that are not in a row yet */
+    sim_cut_t *cuts;
+    uint32_t told;
+    bool compares; /* response times, with those of windows before that could merge, too */
+    uint64_t open, quiet_until; /* windows that must come alone; none because of what is earlier */
     rb_err_t fault;
 } sim_engine_t;
 
@@ -258,6 +176,13 @@ void sim_engine_stop(sim_agent_t *agent, uint64_t te_ns);
 void sim_engine_release(sim_agent_t *agent);
 void sim_engine_event(sim_agent_t *agent);
 
+uint64_t sim_interval_ns(const sim_t *sim);
+void sim_windows_begin(sim_engine_t *engine);
+void sim_windows_clear(sim_engine_t *engine);
+uint64_t sim_windows_stride(const sim_agent_t *agent); /* windows until the next border */
+void sim_windows_cut(sim_agent_t *agent);              /* what is over goes on its way */
+void sim_windows_end(sim_agent_t *agent);
+
 /* ---- coordinator ---- */
 
 /* What a host was told of the common clock, and how true the coordinator holds it to be. */
@@ -296,6 +221,8 @@ typedef struct {
     bool lost[SIM_MAX_HOSTS + 1], bye[SIM_MAX_HOSTS + 1];
     bool rows_in[SIM_MAX_HOSTS + 1], stranger[SIM_MAX_HOSTS + 1]; /* as noted */
     size_t nrecords, nsynced;
+    uint64_t journal_bytes;
+    uint32_t stated_span;  /* windows to a row, as noted; 0: nothing was */
     sim_record_t *journal; /* [nrecords] */
     rb_fold_t *fold;       /* resumed: of the journal until then */
     rb_resume_t *resume;
@@ -336,6 +263,11 @@ typedef struct {
     uint64_t exits[256];
 } sim_coverage_t;
 
+typedef struct {
+    uint64_t rows, alone; /* of windows; of those, around what went wrong */
+    uint32_t widest;      /* windows in a row */
+} sim_counts_t;
+
 struct sim {
     sim_config_t config;
     rb_rng_t rng;
@@ -345,6 +277,7 @@ struct sim {
     sim_agent_t agents[SIM_MAX_HOSTS + 1]; /* from 1 */
     sim_coordinator_t coordinator;
     sim_coverage_t *coverage;
+    sim_counts_t counts;
     uint32_t without;  /* this invariant is not checked; 0: all are */
     uint32_t violated; /* number of the invariant; 0: none */
     char what[SIM_LINE];
@@ -357,6 +290,7 @@ typedef struct {
     uint64_t seed;
     uint32_t without;
     bool recording, printing;
+    uint64_t scale; /* of the long course; 0: it is another */
 } sim_opts_t;
 /* Runs one course to its end; the caller frees it. */
 sim_t *sim_course(const sim_opts_t *opts, sim_coverage_t *coverage);
@@ -386,6 +320,9 @@ void sim_check_overdue(sim_t *sim);                              /* I6 */
 void sim_check_rest(sim_t *sim);                                 /* I6 */
 void sim_check_bye(sim_t *sim, uint32_t host);                   /* I10 */
 void sim_check_collected(sim_t *sim);                            /* I10 */
+void sim_check_room(sim_t *sim);                                 /* I12 */
+void sim_check_journal(sim_t *sim);                              /* I12 */
+void sim_check_span(sim_t *sim, uint32_t host, const Rackbench__Beat *beat); /* I12 */
 
 /* ---- what is shown ---- */
 

@@ -216,14 +216,16 @@ static void answer(sim_agent_t *a)
     static char path[] = "/data/rackbench.0", reason[] = "it is mounted", text[] = "no such target";
     Rackbench__Loaded loaded = RACKBENCH__LOADED__INIT;
     Rackbench__Cleaned cleaned = RACKBENCH__CLEANED__INIT;
-    Rackbench__Subject subject = RACKBENCH__SUBJECT__INIT, *subjects[] = {&subject};
+    Rackbench__Subject subject = RACKBENCH__SUBJECT__INIT, *subjects[SIM_MAX_DRIVES];
     Rackbench__Fault fault = RACKBENCH__FAULT__INIT;
     fault.code = RB_ERR_INPUT;
     fault.text = text;
     subject.path = path;
     subject.refused = machine->refuses ? reason : NULL;
-    loaded.n_subjects = 1;
+    loaded.n_subjects = a->sim->config.ndrives;
     loaded.subjects = subjects;
+    for (size_t i = 0; i < loaded.n_subjects; i++)
+        subjects[i] = &subject;
     loaded.fault = cleaned.fault = machine->load_fails ? &fault : NULL;
     if (a->cleaning)
         sim_agent_step(a, (rb_session_event_t){.kind = RB_SESSION_CLEANED, .cleaned = &cleaned});

@@ -1,5 +1,8 @@
 #include "tests/sim/sim.h"
 
+#define DAY_S       86400ull
+#define LONG_NAP_NS (60 * RB_NS_PER_S) /* in the long course the coordinator does little */
+
 static uint64_t magnitude(uint64_t value)
 {
     return 63u - (uint64_t)__builtin_clzll(value | 1);
@@ -220,6 +223,23 @@ static void init_faults(rb_rng_t *rng, sim_config_t *c)
         c->journal_rows = sim_any_scale(rng, 1, 300);
 }
 
+/* While no coordinator is there to see it, an agent is started again. By a generator of its own. */
+static void init_unseen(sim_config_t *c, uint64_t seed)
+{
+    rb_rng_t rng;
+    rb_rng_seed(&rng, seed, 9, 0);
+    for (size_t i = 0; i < c->nfaults && c->nfaults < SIM_MAX_FAULTS; i++) {
+        const sim_fault_t *f = &c->faults[i];
+        bool away = f->kind == SIM_KILL_COORDINATOR || f->kind == SIM_POWER_FAILS;
+        if (away && f->length_ns > 0 && sim_chance(&rng, 20))
+            c->faults[c->nfaults++] =
+                (sim_fault_t){.kind = SIM_KILL_AGENT,
+                              .at_ns = f->at_ns + rb_rng_below(&rng, f->length_ns),
+                              .length_ns = sim_any_scale(&rng, RB_NS_PER_MS, RB_NS_PER_S / 2),
+                              .host = f->host};
+    }
+}
+
 /* I6. What a stage waits for comes within its own time; a message that a fault took is sent again
  * after a beat; whoever does not come back is given up after the connect timeout, the lease or the
  * drain limit; a process that was away does nothing meanwhile. */
@@ -234,9 +254,10 @@ static uint64_t longest_ns(const sim_config_t *c)
     uint64_t lease_ns = RB_MAX(c->plan.lease_ns, 3 * RB_NS_PER_S);
     uint64_t ns = c->run.connect_timeout_ns + burst_ns + SIM_MAX_ANSWER_NS + 4 * RB_BEAT_NS;
     for (size_t i = 0; i < c->plan.n_phases; i++)
-        ns += steps_of(c, i) *
-              (SIM_MAX_PREPARE_NS + burst_ns + 3 * RB_NS_PER_S + c->jobs[i].ramp_time_ns +
-               SIM_MAX_LENGTH_NS + SIM_MAX_DRAIN_NS + 4 * RB_BEAT_NS);
+        ns +=
+            steps_of(c, i) *
+            (SIM_MAX_PREPARE_NS + burst_ns + 3 * RB_NS_PER_S + c->jobs[i].ramp_time_ns +
+             RB_MAX(c->jobs[i].runtime_ns, SIM_MAX_LENGTH_NS) + SIM_MAX_DRAIN_NS + 4 * RB_BEAT_NS);
     for (size_t i = 0; i < c->run.nhosts; i++) {
         if (c->machines[i].stuck >= 0)
             ns += RB_DRAIN_LIMIT_NS + RB_BEAT_NS;
@@ -274,7 +295,35 @@ static size_t any_hosts(rb_rng_t *rng, uint64_t seed)
     rb_rng_t racks;
     rb_rng_seed(&racks, seed, 6, 0);
     size_t few = sim_between(rng, 1, SIM_FEW_HOSTS);
-    return sim_chance(&racks, 4) ? sim_between(&racks, SIM_FEW_HOSTS + 1, SIM_MAX_HOSTS) : few;
+    return sim_chance(&racks, 2) ? sim_between(&racks, SIM_FEW_HOSTS + 1, SIM_MAX_HOSTS) : few;
+}
+
+/* `interval: auto`, with room for so much that windows merge, and full resolution never fills the
+ * journal. */
+static void init_auto(sim_config_t *c, uint64_t seed)
+{
+    rb_rng_t rng;
+    rb_rng_seed(&rng, seed, 7, 0);
+    c->ndrives = 1;
+    if (c->run.goal != RB_RUN_BENCHMARK || !sim_chance(&rng, 35))
+        return;
+    c->plan.interval_ns = 0;
+    Rackbench__Job *job = &c->jobs[c->plan.n_phases - 1];
+    bool is_tight = job->has_runtime_ns && !job->has_latency_target_ns && sim_chance(&rng, 15);
+    if (is_tight) /* without merging it would not do */
+        job->runtime_ns = sim_between(&rng, 30, SIM_MAX_AUTO_NS / RB_NS_PER_S) * RB_NS_PER_S;
+    c->pairs = (uint32_t)(is_tight ? sim_between(&rng, 200, 400) : sim_any_scale(&rng, 15, 150));
+    uint64_t row_bytes = 50 + 8ull * c->pairs, steps = 0;
+    for (size_t i = 0; i < c->plan.n_phases; i++)
+        steps += steps_of(c, i);
+    uint64_t least_bytes = 20000 + 1000 * steps + (8 + 2 * steps) * row_bytes;
+    c->run.journal_max_bytes =
+        c->run.nhosts *
+        (least_bytes + sim_any_scale(&rng, 3 * row_bytes, (is_tight ? 20 : 3000) * row_bytes));
+    for (size_t i = 0; i < c->run.nhosts; i++)
+        if (sim_chance(&rng, 60))
+            c->machines[i].troubles = (sim_troubles_t){rb_rng_below(&rng, SIM_TROUBLES),
+                                                       rb_rng_below(&rng, 20), UINT64_MAX, 0, 0};
 }
 
 void sim_config_init(sim_config_t *config, uint64_t seed)
@@ -295,12 +344,57 @@ void sim_config_init(sim_config_t *config, uint64_t seed)
     init_hosts(&rng, c, faulty);
     init_plan(&rng, c);
     init_searches(&searches, c);
+    init_auto(c, seed);
     c->run.plan = c->run.goal == RB_RUN_INVENTORY ? NULL : &c->plan;
     c->clock = any_clock(&rng);
     init_walls(c, seed);
     if (faulty) {
         init_faults(&rng, c);
+        init_unseen(c, seed);
         init_losses(c, seed);
     }
     c->longest_run_ns = longest_ns(c);
+}
+
+/* Of each host: every 8 hours something else goes wrong, and one is bad for a day. */
+static void init_long_machine(rb_rng_t *rng, sim_config_t *c, size_t i)
+{
+    sim_troubles_t *t = &c->machines[i].troubles;
+    *t = (sim_troubles_t){i, 1000 + 100 * i, 8 * 3600, 0, 0};
+    if (i == 3)
+        t->bad_until = (t->bad_from = 5 * DAY_S) + DAY_S;
+    c->machines[i].base_ns[0] = c->machines[i].base_ns[1] =
+        sim_between(rng, 20 * RB_NS_PER_US, RB_NS_PER_MS);
+    c->machines[i].appears_ns = 0;
+}
+
+void sim_config_long(sim_config_t *config, uint64_t scale)
+{
+    rb_rng_t rng;
+    sim_config_t *c = config;
+    rb_rng_seed(&rng, 14, 8, 0);
+    *c = (sim_config_t){.journal_rows = UINT64_MAX, .is_long = true, .nap_ns = LONG_NAP_NS};
+    c->run.goal = RB_RUN_BENCHMARK;
+    c->run.id = "r1";
+    c->run.name = "sim";
+    c->run.started_wall_ns = 1700000000 * RB_NS_PER_S;
+    c->run.nhosts = 16;
+    c->run.connect_timeout_ns = 5 * LONG_NAP_NS;
+    c->run.journal_max_bytes = 10000000000 / scale;
+    init_hosts(&rng, c, false);
+    init_plan(&rng, c);
+    c->plan.n_phases = 1;
+    c->plan.interval_ns = 0;
+    c->plan.lease_ns = 5 * LONG_NAP_NS;
+    rackbench__job__init(&c->jobs[0]);
+    c->jobs[0].name = c->jobs[0].target = c->target.name;
+    c->jobs[0].has_runtime_ns = true;
+    c->jobs[0].runtime_ns = 14 * DAY_S * RB_NS_PER_S;
+    c->ndrives = SIM_MAX_DRIVES;
+    c->pairs = (uint32_t)RB_MAX(300 / scale, 15u);
+    for (size_t i = 0; i < c->run.nhosts; i++)
+        init_long_machine(&rng, c, i);
+    c->run.plan = &c->plan;
+    c->clock = any_clock(&rng);
+    c->longest_run_ns = longest_ns(c) + 10 * LONG_NAP_NS;
 }

@@ -44,6 +44,8 @@ static void sink_send(void *ctx, uint32_t host, const Rackbench__ToAgent *msg)
     sim_t *sim = ctx;
     sim_log(sim, "run says %s to h%u", sim_to_agent_name(msg), host);
     note_told(sim, host, msg);
+    if (msg->body_case == RACKBENCH__TO_AGENT__BODY_BEAT)
+        sim_check_span(sim, host, msg->beat);
     if (msg->body_case == RACKBENCH__TO_AGENT__BODY_ARM)
         sim_check_arm(sim, host, msg->arm->phase);
     if (msg->body_case == RACKBENCH__TO_AGENT__BODY_STOP)
@@ -126,6 +128,8 @@ static void read_note(sim_t *sim, const rb_row_note_t *note)
     if (strcmp(note->kind, "clock_disagrees") == 0)
         sim_check_opinion(sim, note->host);
     sim_coordinator_t *c = &sim->coordinator;
+    if (strcmp(note->kind, "interval") == 0)
+        c->stated_span = (uint32_t)strtoul(note->text + strlen("windows of "), NULL, 10);
     c->rows_in[note->host] |= strcmp(note->kind, "rows_in") == 0;
     c->stranger[note->host] |= strcmp(note->kind, "rows_lost") == 0;
     if (strcmp(note->kind, "host_lost") != 0)
@@ -208,10 +212,11 @@ static void schedule_tick(sim_t *sim)
         return;
     c->tick_ns = due_ns;
     uint64_t at_ns = sim_real_ns(&sim->config.clock, due_ns);
-    sim_push(sim, (sim_event_t){.at_ns = RB_MAX(at_ns, sim->now_ns) +
-                                         rb_rng_below(&sim->rng, SIM_TICK_NS / 10),
-                                .kind = SIM_RUN_TICK,
-                                .epoch = ++c->tick_epoch});
+    sim_push(sim,
+             (sim_event_t){.at_ns = RB_MAX(at_ns, sim->now_ns) +
+                                    rb_rng_below(&sim->rng, SIM_TICK_NS / 10) + sim->config.nap_ns,
+                           .kind = SIM_RUN_TICK,
+                           .epoch = ++c->tick_epoch});
 }
 
 static rb_stage_t stage_of(const sim_t *sim)
@@ -233,6 +238,7 @@ void sim_coordinator_step(sim_t *sim, rb_run_event_t event)
     sim_cover_run(sim, c->stage_before, &event);
     c->before = *rb_run_outcome(c->run);
     rb_run_step(c->run, &event);
+    sim_check_room(sim);
     sim_check_step(sim, &event);
     if (!rb_run_done(c->run)) {
         schedule_tick(sim);

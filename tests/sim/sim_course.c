@@ -92,7 +92,10 @@ sim_t *sim_course(const sim_opts_t *opts, sim_coverage_t *coverage)
     sim->recording = opts->recording;
     sim->printing = opts->printing;
     sim->now_ns = SIM_BIG_BANG_NS;
-    sim_config_init(&sim->config, opts->seed);
+    if (opts->scale > 0)
+        sim_config_long(&sim->config, opts->scale);
+    else
+        sim_config_init(&sim->config, opts->seed);
     rb_rng_seed(&sim->rng, opts->seed, 2, 0);
     set_the_scene(sim);
     const sim_coordinator_t *c = &sim->coordinator;

@@ -21,6 +21,7 @@ void sim_engine_release(sim_agent_t *agent)
     uint64_t epoch = agent->engine.epoch + 1;
     if (agent->engine.state != SIM_NO_ENGINE)
         agent->rest_ns = agent->sim->now_ns;
+    sim_windows_clear(&agent->engine);
     agent->engine = (sim_engine_t){.epoch = epoch};
 }
 
@@ -31,6 +32,7 @@ void sim_engine_prepare(sim_agent_t *agent, const Rackbench__Prepare *prepare)
     const Rackbench__Job *job =
         prepare->override != NULL ? prepare->override->jobs[0] : &agent->sim->config.jobs[phase];
     sim_engine_release(agent);
+    sim_windows_begin(e);
     e->state = SIM_PREPARING;
     e->phase = phase;
     e->counted = !job->has_runtime_ns;
@@ -56,7 +58,8 @@ static void fail(sim_agent_t *a, rb_code_t code, const char *text)
 static void plan_window(sim_agent_t *a)
 {
     sim_engine_t *e = &a->engine;
-    uint64_t at_ns = (e->windows + 1) * a->sim->config.plan.interval_ns;
+    e->next = e->windows + sim_windows_stride(a);
+    uint64_t at_ns = e->next * sim_interval_ns(a->sim);
     uint64_t local_ns = rb_timeline_local_ns(&e->line, at_ns);
     if (local_ns > e->window_ns)
         sim_check_border(a, at_ns, local_ns);
@@ -114,35 +117,15 @@ void sim_engine_stop(sim_agent_t *agent, uint64_t te_ns)
     wake_at(agent, e->io ? RB_MIN(te_ns, RB_MAX(e->window_ns, now_ns)) : te_ns);
 }
 
-static void emit_window(sim_agent_t *a)
-{
-    sim_engine_t *e = &a->engine;
-    sim_deed_t *deed = &a->deeds[e->phase];
-    /* A full outbox leaves the windows where they are: they merge. */
-    if (!rb_session_takes_rows(a->session) || e->windows == e->cut_window)
-        return;
-    uint64_t ops = sim_between(&a->sim->rng, 1, 1000);
-    rb_cell_t cell = {.op = RB_OP_READ, .ops = ops, .bytes = 4096 * ops};
-    rb_row_t row = {.kind = RB_ROW_WINDOW};
-    row.window = (rb_row_window_t){.phase = e->phase,
-                                   .part = RB_PART_MAIN,
-                                   .index = e->cut_window,
-                                   .span = (uint32_t)(e->windows - e->cut_window),
-                                   .all_running = true,
-                                   .ncells = 1,
-                                   .cells = &cell};
-    e->cut_window = e->windows;
-    deed->ops += ops;
-    sim_agent_row(a, &row);
-}
-
 static void become_ready(sim_agent_t *a)
 {
     sim_engine_t *e = &a->engine;
     static char path[] = "/data/rackbench.0";
-    rb_drive_ref_t drive = {0, 0, path, RB_GIB};
+    rb_drive_ref_t drives[SIM_MAX_DRIVES];
     rb_row_t row = {.kind = RB_ROW_DRIVES};
-    row.drives = (rb_row_drives_t){e->phase, 1, &drive};
+    row.drives = (rb_row_drives_t){e->phase, a->sim->config.ndrives, drives};
+    for (uint32_t i = 0; i < a->sim->config.ndrives; i++)
+        drives[i] = (rb_drive_ref_t){0, i, path, RB_GIB};
     e->state = SIM_READY;
     a->deeds[e->phase].ready = true;
     sim_agent_row(a, &row);
@@ -198,10 +181,10 @@ static void work_armed(sim_agent_t *a, uint64_t now_ns)
     if (!e->started && now_ns < e->end_ns && now_ns >= e->t0_ns)
         start_io(a);
     while (e->io && e->window_ns < e->end_ns && now_ns >= e->window_ns) {
-        e->windows++;
+        e->windows = e->next;
         plan_window(a);
     }
-    emit_window(a);
+    sim_windows_cut(a);
     if (now_ns >= e->end_ns) {
         end_io(a, now_ns);
         return;
@@ -223,8 +206,9 @@ static void become_drained(sim_agent_t *a)
         return;
     }
     if (e->started)
-        e->windows++;
-    emit_window(a);
+        e->windows = e->next;
+    sim_windows_cut(a);
+    sim_windows_end(a);
     sim_agent_row(a, &row);
     sim_engine_release(a);
     sim_agent_step(a, (rb_session_event_t){.kind = RB_SESSION_DRAINED,

@@ -1,8 +1,13 @@
 #include "tests/sim/sim.h"
 
+enum { RECORD_BYTES = 12 }; /* of the journal, before each row: see coordinator/journal.h */
+
 void sim_journal_append(sim_t *sim, uint32_t host, const void *row, size_t size)
 {
     sim_coordinator_t *c = &sim->coordinator;
+    c->journal_bytes += size + RECORD_BYTES;
+    if (sim->config.is_long)
+        return;
     sim_record_t *record = RB_PUSH(c->journal, c->nrecords);
     record->host = host;
     record->row.data = rb_calloc(1, size);
@@ -14,8 +19,11 @@ void sim_journal_cut(sim_t *sim)
 {
     sim_coordinator_t *c = &sim->coordinator;
     sim_log(sim, "the last %zu rows of the journal are gone", c->nrecords - c->nsynced);
-    while (c->nrecords > c->nsynced)
-        rb_bytes_clear(&c->journal[--c->nrecords].row);
+    while (c->nrecords > c->nsynced) {
+        rb_bytes_t *row = &c->journal[--c->nrecords].row;
+        c->journal_bytes -= row->size + RECORD_BYTES;
+        rb_bytes_clear(row);
+    }
 }
 
 static void forget_run(sim_coordinator_t *c)
@@ -41,6 +49,7 @@ static void forget_all(sim_coordinator_t *c)
     *c = (sim_coordinator_t){.nrecords = c->nrecords,
                              .nsynced = c->nrecords,
                              .journal = c->journal,
+                             .journal_bytes = c->journal_bytes,
                              .tick_epoch = c->tick_epoch + 1,
                              .resumed = c->resumed + 1,
                              .start_ns = c->start_ns,
@@ -75,6 +84,7 @@ void sim_resume(sim_t *sim)
     if (!read_journal(sim))
         return;
     c->resume = rb_resume_new(c->fold, sim->config.run.nhosts);
+    c->resume->journal_bytes = c->journal_bytes;
     if (c->resume->complete != NULL && !rb_resume_rows_missing(c->resume))
         return;
     sim_log(sim, "the run is taken up again");
