@@ -84,6 +84,8 @@ void rb_session_answer_beat(rb_session_t *s, const rb_session_event_t *ev)
     ack.phase = s->phase;
     ack.has_last_row = true;
     ack.last_row = rb_outbox_last(&s->outbox);
+    ack.has_first_row = true;
+    ack.first_row = s->outbox.acked + 1;
     ack.wall_clock = (Rackbench__WallClock *)(uintptr_t)ev->wall_clock;
     ANSWER(s, ev->peer, BEAT_ACK, beat_ack, &ack);
 }

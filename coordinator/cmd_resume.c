@@ -89,16 +89,24 @@ static int fold_only(const char *directory, const rb_fold_t *fold, const rb_opti
     return (int)err->code;
 }
 
-static int resume(rb_task_opts_t *task_opts, rb_resume_t *from, const rb_options_t *options,
-                  rb_err_t *err)
+/* One that was interrupted is not complete, but has ended all the same. */
+static int nothing_left(const rb_row_run_end_t *end)
+{
+    bool done = strcmp(end->status, "done") == 0;
+    fprintf(stderr, "nothing to resume: the run %s%s%s%s%s, and no host holds rows of it\n",
+            done ? "is complete" : "has ended as ", done ? "" : end->status,
+            end->text[0] != '\0' ? " (" : "", end->text, end->text[0] != '\0' ? ")" : "");
+    return (int)end->exit_code;
+}
+
+static int resume(rb_task_opts_t *task_opts, const rb_resume_t *from, uint64_t torn_bytes,
+                  const rb_options_t *options, rb_err_t *err)
 {
     const rb_fold_t *fold = task_opts->fold;
     const char *listen = fold->reaches[0].listen;
     bool local = strcmp(listen, "local") == 0;
-    if (from->complete != NULL && (local || !rb_resume_rows_missing(from))) {
-        fprintf(stderr, "nothing to resume: the run is complete, and no host holds rows of it\n");
-        return (int)from->complete->exit_code;
-    }
+    if (from->complete != NULL && (local || !rb_resume_rows_missing(from)))
+        return nothing_left(from->complete);
     if (local)
         return fold_only(task_opts->directory, fold, options, err);
     task_opts->hosts = hosts_of(fold, err);
@@ -106,6 +114,10 @@ static int resume(rb_task_opts_t *task_opts, rb_resume_t *from, const rb_options
         return (int)err->code;
     task_opts->listen = listen[0] != '\0' ? listen : NULL;
     task_opts->resume = from;
+    if (torn_bytes > 0)
+        fprintf(stderr,
+                "rackbench: %s/journal.rbj ends in an unfinished record: its %llu bytes are cut\n",
+                task_opts->directory, (unsigned long long)torn_bytes);
     return run_on(task_opts, options, err);
 }
 
@@ -122,10 +134,6 @@ int cmd_resume(const rb_options_t *options, rb_err_t *err)
     rb_journal_t *journal = rb_journal_resume(path, rb_playback_record, fold, &info, err);
     if (journal == NULL)
         return (int)err->code;
-    if (info.torn_bytes > 0)
-        fprintf(stderr,
-                "rackbench: %s: it ended in an unfinished record; its %llu bytes were cut\n", path,
-                (unsigned long long)info.torn_bytes);
     if (fold->nreaches == 0)
         return rb_err_set(err, RB_ERR_INPUT,
                           "journal %s: it does not say how the hosts are reached; runs of this "
@@ -135,5 +143,5 @@ int cmd_resume(const rb_options_t *options, rb_err_t *err)
     RB_AUTO(rb_resume_destroy) rb_resume_t *from = rb_resume_new(fold, fold->nreaches);
     from->journal_bytes = info.end_bytes;
     task_opts.journal = journal;
-    return resume(&task_opts, from, options, err);
+    return resume(&task_opts, from, info.torn_bytes, options, err);
 }

@@ -121,8 +121,9 @@ int rb_journal_append(rb_journal_t *j, uint32_t host, const void *data, size_t s
     if (size > RB_MAX_FRAME)
         return rb_err_set(err, RB_ERR_INTERNAL, "journal %s: a record of %zu bytes, at most %d fit",
                           j->path, size, RB_MAX_FRAME);
-    if (j->spoiled)
+    if (j->spoiled && ftruncate(j->fd, (off_t)j->size) != 0)
         return rb_err_set(err, RB_ERR_IO, "journal %s: ends in a torn record", j->path);
+    j->spoiled = false;
     uint8_t header[HEADER_BYTES];
     put_le32(header, (uint32_t)size);
     put_le32(header + 4, host);
@@ -325,21 +326,6 @@ int rb_journal_read(const char *path, rb_journal_record_fn *record, void *ctx,
 
 /* ---------------------------------------------------------------- going on */
 
-static int cut_rest(rb_journal_t *j, const rb_journal_info_t *info, rb_err_t *err)
-{
-    if (info->corrupt)
-        return rb_err_set(err, RB_ERR_INPUT,
-                          "journal %s: the record at byte %" PRIu64
-                          " is damaged, and whole ones follow it; it cannot be gone on with",
-                          j->path, info->end_bytes);
-    if (info->torn_bytes == 0)
-        return 0;
-    if (ftruncate(j->fd, (off_t)info->end_bytes) != 0)
-        return io_failed(j->path, errno, err);
-    j->dirty = true;
-    return rb_journal_sync(j, err);
-}
-
 rb_journal_t *rb_journal_resume(const char *path, rb_journal_record_fn *record, void *ctx,
                                 rb_journal_info_t *ret_info, rb_err_t *err)
 {
@@ -350,8 +336,16 @@ rb_journal_t *rb_journal_resume(const char *path, rb_journal_record_fn *record, 
     }
     RB_AUTO(rb_journal_destroy) rb_journal_t *j = new_journal(fd, path, 0);
     if (rb_journal_lock(fd, path, err) != 0 ||
-        rb_journal_read(path, record, ctx, ret_info, err) != 0 || cut_rest(j, ret_info, err) != 0)
+        rb_journal_read(path, record, ctx, ret_info, err) != 0)
         return NULL;
+    if (ret_info->corrupt) {
+        rb_err_set(err, RB_ERR_INPUT,
+                   "journal %s: the record at byte %" PRIu64
+                   " is damaged, and whole ones follow it; it cannot be gone on with",
+                   path, ret_info->end_bytes);
+        return NULL;
+    }
     j->size = ret_info->end_bytes;
+    j->spoiled = ret_info->torn_bytes > 0;
     return RB_MOVE(j);
 }

@@ -61,8 +61,8 @@ int rb_journal_next(rb_journal_reader_t *reader, rb_journal_record_fn *record, v
 int rb_journal_read(const char *path, rb_journal_record_fn *record, void *ctx,
                     rb_journal_info_t *ret_info, rb_err_t *err);
 
-/* Locks a journal, reads it as rb_journal_read does, cuts the torn rest off (ret_info->torn_bytes)
- * and goes on behind it. Beside what those return, RB_ERR_INPUT: another process writes it (it is
- * named), or it is damaged (`corrupt`): then it is left as it is. */
+/* Locks a journal and reads it as rb_journal_read does, to go on behind it: the first append cuts a
+ * torn rest off (ret_info->torn_bytes). Beside what those return, RB_ERR_INPUT: another process
+ * writes it (it is named), or it is damaged (`corrupt`). */
 rb_journal_t *rb_journal_resume(const char *path, rb_journal_record_fn *record, void *ctx,
                                 rb_journal_info_t *ret_info, rb_err_t *err);

@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +22,27 @@ void rb_run_id(char id[RB_RUN_ID])
     for (size_t i = 0; i < sizeof(random); i++)
         id[i] = letters[random[i] & 31];
     id[RB_RUN_ID - 1] = '\0';
+}
+
+/* A name in the kernel's abstract namespace: gone with the process, however that ends. */
+int rb_run_claim(const char *id, rb_err_t *err)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "rackbench/%s", id);
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, size) == 0)
+        return 0; /* kept open */
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (error == EADDRINUSE)
+        return rb_err_set(
+            err, RB_ERR_INPUT,
+            "run %s is under way in another process of this machine: this directory is "
+            "a copy of that run's; rackbench status and attach take the original",
+            id);
+    return rb_err_errno(err, error, "claim run %s", id);
 }
 
 char *rb_run_dir_make(const char *output, const char *name, const char *id, uint64_t wall_ns,

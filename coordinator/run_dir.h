@@ -11,6 +11,10 @@ enum { RB_RUN_ID = 9 }; /* bytes of a run id, with its NUL */
 /* A fresh random id of 8 letters and digits, easy to say and select. */
 void rb_run_id(char id[RB_RUN_ID]);
 
+/* One process of this machine runs a run, whatever copies of its directory there are: the claim is
+ * held until the process ends. RB_ERR_INPUT: another one has it. */
+int rb_run_claim(const char *id, rb_err_t *err);
+
 /* Makes `output`, or ./NAME-YYYYMMDDTHHMMSSZ-ID if that is NULL. The result is owned by the caller.
  * RB_ERR_INPUT when it is there already and not empty, or cannot be made. */
 char *rb_run_dir_make(const char *output, const char *name, const char *id, uint64_t wall_ns,

@@ -37,7 +37,8 @@ void rb_run_end(rb_run_t *run, uint64_t now_ns)
         return;
     run->stage = RB_STAGE_DONE;
     for (size_t i = 0; i < run->opts.nhosts; i++)
-        if (run->hosts[i].link != LINK_FREE && !rb_run_holds_rows(run, &run->hosts[i]))
+        if (run->hosts[i].link != LINK_FREE && !run->hosts[i].elsewhere &&
+            !rb_run_holds_rows(run, &run->hosts[i]))
             rb_run_send_bye(run, &run->hosts[i]);
 }
 
@@ -123,7 +124,9 @@ static void lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char
         rb_run_write_host(run, host);
     rb_run_note(run, host, now_ns, "host_lost", why);
     if (host->stranger && host->known)
-        rb_run_note(run, host, now_ns, "rows_lost", "what it had not handed over is gone");
+        rb_run_note(run, host, now_ns, "rows_lost",
+                    host->elsewhere ? "what this journal lacks is in another one"
+                                    : "what it had not handed over is gone");
 }
 
 /* Whoever lists or frees hosts has something to say of each of them. */
@@ -205,16 +208,18 @@ static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t no
     double timeout_s = (double)run->opts.connect_timeout_ns / 1e9;
     bool late =
         host->link == LINK_CONNECTING && now_ns >= run->connect_ns + run->opts.connect_timeout_ns;
+    /* One that was there before is lost; another may never have been. */
+    rb_code_t code = run->opts.resume != NULL ? RB_ERR_LOST : RB_ERR_NET;
     if (late && host->opts->address == NULL)
-        return rb_err_set(ret, RB_ERR_NET,
+        return rb_err_set(ret, code,
                           "has not joined within %.1f s; it must dial us by --join and that name",
                           timeout_s);
     if (late && host->why[0] != '\0')
-        return rb_err_set(ret, RB_ERR_NET, "no answer from %s within %.1f s: %s",
-                          host->opts->address, timeout_s, host->why);
+        return rb_err_set(ret, code, "no answer from %s within %.1f s: %s", host->opts->address,
+                          timeout_s, host->why);
     if (late)
         return rb_err_set(
-            ret, RB_ERR_NET,
+            ret, code,
             "no answer from %s within %.1f s; is rackbench-agent running there, and the port open?",
             host->opts->address, timeout_s);
     if (host->link != LINK_UP)

@@ -64,17 +64,16 @@ void rb_run_collect(rb_run_t *run, uint64_t now_ns)
 void rb_run_on_lost_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                         const Rackbench__BeatAck *ack)
 {
-    const char *fault = NULL;
+    rb_err_t fault;
     if (!host->known || host->stranger || ack->seq <= host->want_beat)
         return;
     if (ack->state == RACKBENCH__BEAT_ACK__STATE__idle || ack->last_row + 1 < host->next_row)
-        fault = "it was restarted";
+        host->stranger = rb_err_set(&fault, RB_ERR_LOST, "it was restarted");
     else if (run->opts.resume != NULL && !host->checked)
-        fault = rb_run_resume_fault(run, host, ack);
+        host->stranger = rb_run_resume_fault(run, host, ack, &fault);
     host->checked = true;
-    if (fault != NULL) {
-        host->stranger = true;
-        rb_run_note(run, host, now_ns, "rows_lost", fault);
+    if (host->stranger) {
+        rb_run_note(run, host, now_ns, "rows_lost", fault.text);
         return;
     }
     if (!host->back)

@@ -43,6 +43,7 @@ typedef struct {
     bool straggler;          /* noted */
     /* LOST: */
     bool stranger;                           /* it holds nothing of this run any more */
+    bool elsewhere;                          /* ... as another journal has its rows: it is let be */
     bool back;                               /* it has answered since */
     bool at_rest;                            /* ... and makes no more rows: last_row is the last */
     bool waited;                             /* long enough, at the end of the run */
@@ -196,9 +197,9 @@ void rb_run_note_collected(rb_run_t *run, uint64_t now_ns); /* at the end */
 
 /* run_resume.c */
 void rb_run_resume(rb_run_t *run, const rb_run_event_t *ev); /* the first event */
-/* Why this agent cannot go on from where the journal ends; NULL: it can. */
-const char *rb_run_resume_fault(const rb_run_t *run, const rb_run_host_t *host,
-                                const Rackbench__BeatAck *ack);
+/* Can this agent not go on from where the journal ends? *ret: why. */
+bool rb_run_resume_fault(const rb_run_t *run, rb_run_host_t *host, const Rackbench__BeatAck *ack,
+                         rb_err_t *ret);
 /* ... then it is lost, and this false. */
 bool rb_run_resume_check(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
                          const Rackbench__BeatAck *ack);

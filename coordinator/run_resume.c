@@ -74,8 +74,8 @@ void rb_run_resume(rb_run_t *run, const rb_run_event_t *ev)
     rb_run_collect(run, ev->now_ns);
 }
 
-const char *rb_run_resume_fault(const rb_run_t *run, const rb_run_host_t *host,
-                                const Rackbench__BeatAck *ack)
+bool rb_run_resume_fault(const rb_run_t *run, rb_run_host_t *host, const Rackbench__BeatAck *ack,
+                         rb_err_t *ret)
 {
     const rb_resume_t *from = run->opts.resume;
     uint32_t known = from->under_way ? from->phase + 1 : from->next_phase;
@@ -84,11 +84,19 @@ const char *rb_run_resume_fault(const rb_run_t *run, const rb_run_host_t *host,
                  ack->state == RACKBENCH__BEAT_ACK__STATE__failed;
     bool in_phase = from->under_way && host->takes_part;
     if (ack->last_row + 1 < host->next_row || (in_phase && !ack->has_phase))
-        return "it was restarted, or freed (rackbench stop)";
+        return rb_err_set(ret, RB_ERR_LOST, "it was restarted, or freed (rackbench stop)");
+    host->elsewhere = ack->has_first_row && ack->first_row > host->next_row;
+    if (host->elsewhere)
+        return rb_err_set(ret, RB_ERR_LOST,
+                          "its rows %llu to %llu were acknowledged to another journal: this one is "
+                          "a copy, or was put back from an older state; resume the run from the "
+                          "other",
+                          (unsigned long long)host->next_row,
+                          (unsigned long long)ack->first_row - 1);
     /* After a power failure the journal may end before what the agents did. */
     if (ack->has_phase && ack->phase >= known && !waits)
-        return "it has run a phase that the journal does not know of";
-    return NULL;
+        return rb_err_set(ret, RB_ERR_LOST, "it has run a phase that the journal does not know of");
+    return false;
 }
 
 bool rb_run_resume_check(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
@@ -96,15 +104,16 @@ bool rb_run_resume_check(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
 {
     const rb_resume_t *from = run->opts.resume;
     bool in_phase = from->under_way && host->takes_part;
-    const char *fault = rb_run_resume_fault(run, host, ack);
+    rb_err_t fault;
+    bool is_stranger = rb_run_resume_fault(run, host, ack, &fault);
     host->checked = true;
     host->at_rest = ack->state == RACKBENCH__BEAT_ACK__STATE__loaded ||
                     ack->state == RACKBENCH__BEAT_ACK__STATE__failed;
     if (in_phase && ack->state == RACKBENCH__BEAT_ACK__STATE__ready)
         run->cut = true; /* ARM did not reach it */
-    if (fault != NULL) {
+    if (is_stranger) {
         host->stranger = true;
-        rb_run_lose(run, host, now_ns, fault);
+        rb_run_lose(run, host, now_ns, fault.text);
     } else if (in_phase && ack->phase != from->phase) {
         rb_run_lose(run, host, now_ns, "it had gone on to a phase that the journal does not know");
     }

@@ -93,7 +93,10 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     static const char *const insecure[] = {"insecure"};
     rb_conduct_opts_t conduct = {.fold = opts->fold};
     block_signals();
-    *task = (rb_task_t){.fleet = open_fleet(options, opts, err)};
+    *task = (rb_task_t){0};
+    if (opts->goal == RB_RUN_BENCHMARK && rb_run_claim(opts->id, err) != 0)
+        return -1;
+    task->fleet = open_fleet(options, opts, err);
     if (task->fleet == NULL || check_labels(task->fleet, opts->plan, err) != 0)
         return -1;
     task->live =

@@ -124,7 +124,7 @@ test_after_the_lease()
     printf 'torn' >>"$TMP/after/journal.rbj"
     size=$(stat -c %s "$TMP/after/journal.rbj")
     expect_exit 130 coordinate "$net" resume "$TMP/after"
-    expect_match "its 4 bytes were cut" "$OUTPUT"
+    expect_match "its 4 bytes are cut" "$OUTPUT"
     expect_match "rackbench: interrupted: a phase was cut short" "$OUTPUT"
     check "the journal has grown" [ "$(stat -c %s "$TMP/after/journal.rbj")" -gt "$size" ]
     expect_all "$TMP/after/result.json"

@@ -33,6 +33,7 @@ typedef struct {
     bool sync_fails;
     size_t safe_steps;     /* STEP rows that were synced */
     uint64_t last_row;     /* what agents say they have */
+    uint64_t first_row;    /* ... from where on; 0: they do not say */
     uint32_t at_phase;     /* ... and have prepared last; of pump() */
     char said[4096];       /* since the last expect */
     size_t rows[MAX_KIND]; /* of host 0, by kind */
@@ -167,6 +168,8 @@ static inline void beat_ack(fixture_t *f, uint32_t host, uint32_t phase)
     ack.state = f->states[host];
     ack.has_phase = true;
     ack.last_row = f->last_row;
+    ack.has_first_row = f->first_row > 0;
+    ack.first_row = f->first_row;
     ack.phase = phase;
     msg.body_case = RACKBENCH__TO_COORDINATOR__BODY_BEAT_ACK;
     msg.beat_ack = &ack;

@@ -64,7 +64,8 @@ static void test_goes_on_behind_the_last_whole_record(void **state)
         assert_non_null(j);
         assert_int_equal(info.torn_bytes, torn);
         assert_int_equal(n, torn > 0 ? 1 : 2);
-        assert_int_equal(size_of(&p), torn > 0 ? whole : whole + 15);
+        off_t before = torn > 0 ? whole + torn : whole + 15;
+        assert_int_equal(size_of(&p), before); /* whoever only looks changes nothing */
         assert_int_equal(rb_journal_append(j, 3, "six", 3, &err), 0);
         assert_int_equal(rb_journal_sync(j, &err), 0);
         rb_journal_destroy(&j);

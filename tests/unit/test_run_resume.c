@@ -174,6 +174,77 @@ static void test_stranger_is_lost(void **state)
                "agent h2: it was restarted, or freed (rackbench stop)");
 }
 
+/* Rows that another journal has do not come any more: nobody waits for them, and whoever has them
+ * keeps its agents. */
+static void test_rows_acknowledged_elsewhere(void **state)
+{
+    (void)state;
+    before_t before;
+    RB_AUTO(fixture_destroy) fixture_t *f = fixture_new();
+    resume_in_phase(f, &before);
+    start(f);
+    welcome(f, 1);
+    welcome(f, 2);
+    f->states[1] = f->states[2] = ARMED;
+    f->last_row = 9;
+    f->first_row = 4; /* the first that the journal lacks */
+    beat_ack(f, 1, 0);
+    f->first_row = 8;
+    beat_ack(f, 2, 0);
+    f->first_row = 4;
+    pump(f);
+    expect(f, "Hello1 Hello2 Stop1 ");
+    for (uint64_t seq = 4; seq <= 9; seq++)
+        agent_row(f, 1, seq);
+    drained(f, 1, 9);
+    expect(f, "Bye1 ");
+    expect_end(
+        f, "host_lost", RB_ERR_LOST,
+        "agent h2: its rows 4 to 7 were acknowledged to another journal: this one is a copy");
+}
+
+/* The same of a host that was lost before. */
+static void test_lost_rows_acknowledged_elsewhere(void **state)
+{
+    (void)state;
+    before_t before;
+    RB_AUTO(fixture_destroy) fixture_t *f = fixture_new();
+    resume_in_phase(f, &before);
+    before.end = (rb_row_run_end_t){(char *)"host_lost", RB_ERR_LOST, 42, (char *)"agent h2: x"};
+    before.resume.under_way = false;
+    before.resume.complete = &before.end;
+    before.hosts[1].lost = true;
+    before.hosts[1].why = "x";
+    f->last_row = 9;
+    f->first_row = 5;
+    start(f);
+    f->states[2] = LOADED;
+    f->beats[2] = f->collects[2];
+    beat_ack(f, 2, 0);
+    expect(f, "");
+    assert_int_equal(rb_run_rows_missing(f->run), 0);
+    expect_end(f, "host_lost", RB_ERR_LOST, "agent h2: x");
+}
+
+/* A host that was there is lost if it is not found again. */
+static void test_host_that_does_not_come_back(void **state)
+{
+    (void)state;
+    before_t before;
+    RB_AUTO(fixture_destroy) fixture_t *f = fixture_new();
+    resume_in_phase(f, &before);
+    start(f);
+    welcome(f, 1);
+    f->states[1] = LOADED;
+    pump(f);
+    silence(f, 2, f->opts.connect_timeout_ns + RB_NS_PER_S);
+    while (f->beats[1] != 0)
+        beat_ack(f, 1, 0);
+    drained(f, 1, 3);
+    silence(f, 2, 20 * RB_NS_PER_S);
+    expect_end(f, "host_lost", RB_ERR_LOST, "agent h2: no answer from");
+}
+
 static void test_taken_by_another_run(void **state)
 {
     (void)state;
@@ -243,6 +314,9 @@ int main(void)
         cmocka_unit_test(test_cut_phase_and_the_next),
         cmocka_unit_test(test_collect_only_stops_what_runs),
         cmocka_unit_test(test_stranger_is_lost),
+        cmocka_unit_test(test_rows_acknowledged_elsewhere),
+        cmocka_unit_test(test_lost_rows_acknowledged_elsewhere),
+        cmocka_unit_test(test_host_that_does_not_come_back),
         cmocka_unit_test(test_taken_by_another_run),
         cmocka_unit_test(test_host_that_was_not_armed),
         cmocka_unit_test(test_complete_run_collects),
