@@ -161,8 +161,11 @@ bool rb_fold_is_step(const rb_fold_t *fold, uint32_t phase);
 const Rackbench__Phase *rb_fold_plan_phase(const rb_fold_t *fold, uint32_t phase);
 
 /* End of M as far as it is known [ns since T0]: by plan, stop, common end and last completion;
- * while the phase goes on, no later than what was delivered. */
+ * while the phase goes on, or if all its hosts were lost, no later than one of them was there. */
 uint64_t rb_fold_end_ns(const rb_fold_t *fold, uint32_t phase);
+/* Until when a host is known to have been there [ns since T0]: the end of its last window, in which
+ * its workers may have stopped. */
+uint64_t rb_member_until_ns(const rb_fold_t *fold, const rb_member_t *member);
 /* Start of a window of a phase [ns since T0] and its length [ns], cut at ramp and end of M. */
 void rb_fold_window_time(const rb_fold_t *fold, uint32_t phase, const rb_window_t *window,
                          uint64_t *ret_at_ns, uint64_t *ret_length_ns);

@@ -11,6 +11,23 @@ static uint64_t planned_end_ns(const rb_fold_t *fold, uint32_t phase)
     return end;
 }
 
+uint64_t rb_member_until_ns(const rb_fold_t *fold, const rb_member_t *m)
+{
+    uint64_t until = m->delivered * rb_fold_interval_ns(fold), stopped = 0;
+    for (size_t i = 0; i < m->nworkers; i++)
+        stopped = RB_MAX(stopped, (uint64_t)RB_MAX(m->workers[i].end_at_ns, 0));
+    return stopped > 0 ? RB_MIN(until, stopped) : until;
+}
+
+/* It is over, and a host was there to its end. */
+static bool has_end(const rb_fold_phase_t *p)
+{
+    bool any_left = false;
+    for (size_t i = 0; i < p->nmembers; i++)
+        any_left |= p->members[i].takes_part && !p->members[i].lost;
+    return p->over && any_left;
+}
+
 uint64_t rb_fold_end_ns(const rb_fold_t *fold, uint32_t phase)
 {
     const rb_fold_phase_t *p = &fold->phases[phase];
@@ -18,13 +35,10 @@ uint64_t rb_fold_end_ns(const rb_fold_t *fold, uint32_t phase)
     /* Work that ended inside the last common window filled only a part of it. */
     if (p->by_count)
         return RB_MIN(end, RB_MIN(p->common_end * interval_ns, p->all_done_ns));
-    if (!p->over) {
-        uint64_t delivered = 0;
-        for (size_t i = 0; i < p->nmembers; i++)
-            delivered = RB_MAX(delivered, p->members[i].delivered);
-        end = RB_MIN(end, delivered * interval_ns);
-    }
-    return end;
+    uint64_t until = 0;
+    for (size_t i = 0; i < p->nmembers; i++)
+        until = RB_MAX(until, rb_member_until_ns(fold, &p->members[i]));
+    return has_end(p) ? end : RB_MIN(end, until);
 }
 
 void rb_fold_window_time(const rb_fold_t *fold, uint32_t phase, const rb_window_t *window,

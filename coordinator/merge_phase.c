@@ -160,9 +160,10 @@ static uint64_t all_done_ns(const rb_fold_phase_t *p)
     for (size_t i = 0; i < p->nmembers; i++)
         for (size_t k = 0; k < p->members[i].nworkers; k++) {
             const rb_row_worker_t *w = &p->members[i].workers[k];
-            last_ns = w->finished ? RB_MAX(last_ns, w->done_at_ns) : INT64_MAX - 1;
+            last_ns = w->finished ? RB_MAX(last_ns, w->done_at_ns) : INT64_MAX;
         }
-    return p->by_count && last_ns >= 0 ? (uint64_t)last_ns + 1 : UINT64_MAX;
+    bool all = p->by_count && last_ns >= 0 && last_ns < INT64_MAX;
+    return all ? (uint64_t)last_ns + 1 : UINT64_MAX;
 }
 
 int rb_fold_phase_end(rb_fold_t *fold, rb_row_phase_end_t *row, rb_err_t *err)

@@ -102,7 +102,8 @@ typedef struct {
 typedef struct {
     const char *name;
     bool lost;
-    uint64_t lost_after_ns; /* end of the last window that came, since T0 */
+    uint64_t lost_after_ns; /* until when it is known to have been there, since T0 */
+    double seconds;         /* what its rates are over: |M|, or the part that it was there for */
     const char *lost_why;   /* "": not told */
     rb_stats_t total;
     rb_result_cpu_t cpu;

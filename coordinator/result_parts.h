@@ -25,6 +25,9 @@ bool rb_scope_has_place(const rb_scope_t *scope, uint32_t job, uint32_t target, 
 
 /* Fills phase->seconds, interval, common_share, to_last. Returns the host that stopped first. */
 uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase);
+/* The part of M that a host was there for: all of it, unless it was lost. Needs the interval. */
+double rb_result_host_seconds(const rb_fold_t *fold, const rb_result_phase_t *phase,
+                              const rb_member_t *m);
 /* Fills workers, inflight, marks, closed_loop and little; needs cluster. */
 void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills cpu, limits and places. */

@@ -1,6 +1,12 @@
 #include "coordinator/result_parts.h"
 #include "proto/select.h"
 
+/* Lost, or not heard to the end as the coordinator was killed. */
+static bool is_away(const rb_fold_phase_t *p, const rb_member_t *m)
+{
+    return m->lost || (m->nworkers == 0 && !p->over);
+}
+
 /* Until when the host's workers all had work [ns since T0]; UINT64_MAX: to the end of M. */
 static uint64_t running_until_ns(const rb_fold_t *fold, uint32_t phase, const rb_member_t *m)
 {
@@ -8,9 +14,18 @@ static uint64_t running_until_ns(const rb_fold_t *fold, uint32_t phase, const rb
     for (size_t i = 0; i < m->nworkers; i++)
         if (m->workers[i].finished)
             until = RB_MIN(until, (uint64_t)RB_MAX(m->workers[i].done_at_ns, 0));
-    if (m->lost || (m->nworkers == 0 && !fold->phases[phase].over))
-        until = RB_MIN(until, m->delivered * rb_fold_interval_ns(fold));
+    if (is_away(&fold->phases[phase], m))
+        until = RB_MIN(until, rb_member_until_ns(fold, m));
     return until;
+}
+
+double rb_result_host_seconds(const rb_fold_t *fold, const rb_result_phase_t *phase,
+                              const rb_member_t *m)
+{
+    if (!is_away(&fold->phases[phase->index], m))
+        return phase->seconds;
+    uint64_t until = RB_MIN(phase->end_ns, rb_member_until_ns(fold, m));
+    return until > phase->start_ns ? (double)(until - phase->start_ns) / RB_NS_PER_S : 0;
 }
 
 static void fill_to_last(const rb_fold_phase_t *p, rb_result_phase_t *phase)

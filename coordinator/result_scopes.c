@@ -95,7 +95,9 @@ static void add_host(rb_summer_t *summer, rb_scope_t scope, const rb_member_t *m
     rb_result_host_t *host = RB_PUSH(phase->hosts, phase->nhosts);
     host->name = rb_fold_host_name(scope.fold, (uint32_t)scope.host);
     host->lost = m->lost;
-    host->lost_after_ns = m->delivered * rb_fold_interval_ns(scope.fold);
+    host->lost_after_ns = rb_member_until_ns(scope.fold, m);
+    host->seconds = scope.layout ? scope.seconds : rb_result_host_seconds(scope.fold, phase, m);
+    scope.seconds = host->seconds;
     host->lost_why = loss_of(scope.fold, (uint32_t)scope.host);
     host->series = &m->series;
     host->has_start = rb_member_start(m, &host->start) == 0;

@@ -32,6 +32,7 @@ static json_t *hosts_json(const rb_result_phase_t *phase)
             json_object_set_new(o, "lost",
                                 json_pack("{s:o,s:o}", "after_ns", rb_json_u64(h->lost_after_ns),
                                           "why", rb_json_text(h->lost_why)));
+        json_object_set_new(o, "seconds", json_real(h->seconds));
         json_object_set_new(o, "total", rb_json_stats(&h->total));
         json_object_set_new(o, "jobs", rb_json_named(h->jobs, h->njobs));
         json_object_set_new(o, "targets", targets_json(h));

@@ -34,21 +34,22 @@ static int by_iops(const void *a, const void *b)
 static void put_line(rb_text_t *text, const rb_result_phase_t *phase, const line_t *line)
 {
     char iops[RB_FMT_SIZE], p99[RB_FMT_SIZE + 2], name[RB_WORDS_SIZE];
-    double all = rb_text_rates(&phase->cluster).iops;
+    double all = rb_text_rates(&phase->cluster).iops * phase->seconds;
     fprintf(text->out, "  %-30.30s", rb_words_clean(name, sizeof(name), line->host->name));
     if (line->is_known)
         fprintf(text->out, " %9s %9.1f %7.1f %%",
                 rb_fmt_rate_count(iops, sizeof(iops), line->rates.iops),
                 rb_text_mega(text, line->rates.bytes_per_s),
-                all > 0 ? line->rates.iops / all * 100 : 0);
+                all > 0 ? line->rates.iops * line->host->seconds / all * 100 : 0);
     else
         fprintf(text->out, " %9s %9s %9s", "-", "-", "-");
     for (int op = 0; op < RB_OP_COUNT; op++)
         if (phase->cluster.op[op].present)
             fprintf(text->out, " %10s",
                     rb_text_quantile(text, p99, &line->host->total.op[op].response, P99));
-    if (line->host->lost)
-        fprintf(text->out, "  lost after %.1f s", (double)line->host->lost_after_ns / 1e9);
+    if (line->host->lost || (line->is_known && line->host->seconds < phase->seconds))
+        fprintf(text->out, "  %s %.1f s", line->host->lost ? "lost after" : "heard to",
+                (double)line->host->lost_after_ns / 1e9);
     fputc('\n', text->out);
 }
 
@@ -85,6 +86,14 @@ static void put_spread(const rb_text_t *text, const line_t *lines, size_t n)
             rb_words_clean(name, sizeof(name), worst->name));
 }
 
+static bool any_shorter(const rb_result_phase_t *phase)
+{
+    for (size_t i = 0; i < phase->nhosts; i++)
+        if (phase->hosts[i].seconds < phase->seconds)
+            return true;
+    return false;
+}
+
 void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase)
 {
     if (phase->nhosts < 2)
@@ -100,6 +109,9 @@ void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase)
         put_line(text, phase, &lines[i]);
     if (!all)
         put_spread(text, lines, phase->nhosts);
+    if (any_shorter(phase))
+        fputs("  a host that was not there to the end: its rates are over the time that it was\n",
+              text->out);
     free(lines);
 }
 
@@ -150,9 +162,12 @@ void rb_text_witness(rb_text_t *text, const rb_result_phase_t *phase)
         }
         fprintf(text->out, "%zu differ, %+" PRId64 " in all\n", w.ndiffer,
                 (int64_t)(w.kernel - w.ours));
+        if (phase->cluster.op[op].errors > 0)
+            fprintf(text->out, "          %" PRIu64 " %ss that failed are not in ours\n",
+                    phase->cluster.op[op].errors, rb_op_names[op]);
         if (is_buffered(text, phase))
             fputs("          as the page cache may: not all jobs are direct\n", text->out);
-        else if (w.nmore > 0)
+        else if (w.nmore > 0 && phase->cluster.op[op].errors == 0)
             fputs("          someone else used the drive (udev, another agent)\n", text->out);
     }
 }

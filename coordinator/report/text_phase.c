@@ -94,6 +94,20 @@ static char *stopped_words(const rb_text_t *text, const rb_result_phase_t *p)
                        (unsigned long long)ops, ops == 1 ? "operation" : "operations");
 }
 
+/* Of a phase that is bound by bytes or operations: up to the last completion of any worker. */
+static char *to_last_words(const rb_text_t *text, const rb_result_phase_t *p)
+{
+    char ops[RB_FMT_SIZE], bytes[RB_FMT_SIZE];
+    const rb_fold_phase_t *fold = &text->result->fold->phases[p->index];
+    if (!p->has_to_last)
+        return rb_strdup("");
+    return rb_asprintf("; %s%s in %.3f s = %.1f %s (%s operations)",
+                       fold->all_done_ns != UINT64_MAX ? "all " : "",
+                       rb_fmt_bytes(bytes, sizeof(bytes), p->to_last.bytes), p->to_last_seconds,
+                       rb_text_mega(text, (double)p->to_last.bytes / p->to_last_seconds),
+                       rb_text_mega_unit(text), rb_fmt_count(ops, sizeof(ops), p->to_last.ops));
+}
+
 static void put_title(const rb_text_t *text, const rb_result_phase_t *p)
 {
     char stamp[RB_STAMP_SIZE];
@@ -104,7 +118,10 @@ static void put_title(const rb_text_t *text, const rb_result_phase_t *p)
                                               (double)p->end_ns / RB_NS_PER_S, p->seconds)
                                 : stopped_words(text, p);
     RB_AUTO(rb_free_str)
-    char *title = rb_asprintf("phase %.40s: from %s, %s", p->name, stamp + RB_STAMP_TIME, what);
+    char *to_last = to_last_words(text, p);
+    RB_AUTO(rb_free_str)
+    char *title =
+        rb_asprintf("phase %.40s: from %s, %s%s", p->name, stamp + RB_STAMP_TIME, what, to_last);
     fputc('\n', text->out);
     rb_text_wrapped(text->out, title, 0);
     fprintf(text->out, "  %zu %s, %llu %s, %llu in flight%s\n", p->nhosts,
@@ -187,19 +204,19 @@ static bool is_open(const rb_text_t *text, const rb_result_phase_t *phase, size_
 static void put_offered(const rb_text_t *text, const rb_result_phase_t *phase, size_t index)
 {
     const rb_named_stats_t *job = &phase->jobs[index];
-    double iops = 0; /* of the hosts whose offer is known: a lost one told none */
+    double ops = 0; /* of the hosts whose offer is known: a lost one told none */
     for (size_t i = 0; i < phase->nhosts; i++)
         for (size_t k = 0; k < phase->hosts[i].njobs; k++)
             if (strcmp(phase->hosts[i].jobs[k].name, job->name) == 0 &&
                 phase->hosts[i].jobs[k].stats.offered_ops > 0)
-                iops += rb_text_rates(&phase->hosts[i].jobs[k].stats).iops;
+                ops += rb_text_rates(&phase->hosts[i].jobs[k].stats).iops * phase->hosts[i].seconds;
     char offered[RB_FMT_SIZE], achieved[RB_FMT_SIZE], name[RB_WORDS_SIZE];
     if (!is_open(text, phase, index) || job->stats.workers == 0)
         return;
     fprintf(text->out, "  job %.40s: offered %s IOPS, achieved %s IOPS\n",
             rb_words_clean(name, sizeof(name), job->name),
             rb_fmt_rate_count(offered, sizeof(offered), job->stats.offered_iops),
-            rb_fmt_rate_count(achieved, sizeof(achieved), iops));
+            rb_fmt_rate_count(achieved, sizeof(achieved), ops / phase->seconds));
 }
 
 /* Response counts from the due time, so that what we are late ourselves is in it: said where it is
@@ -225,18 +242,6 @@ static void put_lateness(const rb_text_t *text, const rb_named_stats_t *job)
         100 * (double)s->lateness_p50_ns / (double)RB_MAX(response_ns, 1u));
 }
 
-static void put_to_last(const rb_text_t *text, const rb_result_phase_t *p)
-{
-    char ops[RB_FMT_SIZE], bytes[RB_FMT_SIZE];
-    double rate = p->to_last_seconds > 0 ? (double)p->to_last.bytes / p->to_last_seconds : 0;
-    if (!p->has_to_last)
-        return;
-    fprintf(text->out, "  to the last completion: %.3f s, %s operations, %s (%.1f %s)\n",
-            p->to_last_seconds, rb_fmt_count(ops, sizeof(ops), p->to_last.ops),
-            rb_fmt_bytes(bytes, sizeof(bytes), p->to_last.bytes), rb_text_mega(text, rate),
-            rb_text_mega_unit(text));
-}
-
 static void put_table(rb_text_t *text, const rb_result_phase_t *phase)
 {
     bool present = false;
@@ -248,7 +253,6 @@ static void put_table(rb_text_t *text, const rb_result_phase_t *phase)
     } else {
         fputs("  no operation completed\n", text->out);
     }
-    put_to_last(text, phase);
     if (present) {
         put_named(text, "job", phase->jobs, phase->njobs);
         put_named(text, "group", phase->groups, phase->ngroups);

@@ -109,6 +109,51 @@ static void phases_that_never_ran_are_named(void **state)
 }
 
 /* A rate of a third of an operation a second, and a phase in which nothing came back. */
+/* Bound by operations: the headline has the part in which all ran, and the whole. */
+static void the_headline_has_all_the_work(void **state)
+{
+    (void)state;
+    for (int32_t all = 0; all <= 1; all++) {
+        RB_AUTO(feed_clear) feed_t feed = {0};
+        feed_begin(&feed, feed_job(0, 0, 512), 2);
+        feed_reads(&feed, 1, 0, 256, false);
+        feed_reads(&feed, 1, 1, 256, true);
+        feed_finished(&feed, 1, 1500 * (int64_t)MS);
+        for (uint64_t k = 0; k < 4; k++)
+            feed_reads(&feed, 2, k, 128, k == 3);
+        rb_row_worker_t worker = feed_worker_row();
+        worker.finished = all;
+        worker.done_at_ns = 4 * (int64_t)S;
+        feed_worker(&feed, 2, worker);
+        feed_end(&feed, INT64_MAX, 0);
+        RB_AUTO(rb_free_str) char *text = written(feed.fold, write_text);
+        has(text, all ? "measured 0.000 s to 1.000 s (1.000 s); all 4 MiB in 4.000 s = 1.0\n"
+                        "              MiB/s (1.02k operations)\n"
+                      : "(1.000 s); 4 MiB in 4.000 s = 1.0 ");
+    }
+}
+
+/* What failed the kernel has counted, and we have not. */
+static void failed_reads_explain_the_kernel(void **state)
+{
+    (void)state;
+    for (uint64_t errors = 0; errors <= 3; errors += 3) {
+        RB_AUTO(feed_clear) feed_t feed = {0};
+        const uint64_t values[] = {MS, MS};
+        rb_row_kernel_t kernel = {.op = {{.ios = 5, .sectors = 40}}};
+        feed_begin(&feed, feed_job(0, S, 0), 1);
+        feed_window(
+            &feed, 1,
+            (feed_window_t){.part = RB_PART_MAIN, .values_ns = values, .n = 2, .errors = errors});
+        feed_row(&feed, 1, (rb_row_t){.kind = RB_ROW_KERNEL, .kernel = kernel});
+        feed_end(&feed, INT64_MAX, 0);
+        RB_AUTO(rb_free_str) char *text = written(feed.fold, write_text);
+        has(text, "40 sectors read, ours 16, drives 1: 1 differ, +24 in all\n");
+        (errors > 0 ? has : has_not)(text, "3 reads that failed are not in ours\n");
+        (errors > 0 ? has_not : has)(text, "someone else used the drive");
+    }
+}
+
 static void what_is_slow_is_not_zero(void **state)
 {
     (void)state;
@@ -296,6 +341,8 @@ int main(void)
         cmocka_unit_test(a_stop_in_the_ramp_has_no_table),
         cmocka_unit_test(work_done_in_the_ramp_was_not_stopped),
         cmocka_unit_test(phases_that_never_ran_are_named),
+        cmocka_unit_test(the_headline_has_all_the_work),
+        cmocka_unit_test(failed_reads_explain_the_kernel),
         cmocka_unit_test(what_is_slow_is_not_zero),
         cmocka_unit_test(one_file_is_not_files),
         cmocka_unit_test(lateness_of_our_own_is_told_where_it_matters),

@@ -164,9 +164,50 @@ static void a_lost_host_is_named(void **state)
     assert_int_equal(p->start_of, 2);
     assert_false(p->has_little);
     assert_int_equal(p->cluster.op[RB_OP_READ].ops, 70);
+    assert_near(p->seconds, 4); /* the cluster's figures stay over M; its own are over its part */
+    assert_near(p->cluster.op[RB_OP_READ].iops, 17.5);
+    assert_near(p->hosts[0].seconds, 4);
+    assert_near(p->hosts[0].total.op[RB_OP_READ].iops, 10);
+    assert_near(p->hosts[1].seconds, 3);
+    assert_near(p->hosts[1].total.op[RB_OP_READ].iops, 10);
+    assert_near(p->hosts[1].jobs[0].stats.op[RB_OP_READ].iops, 10);
+    assert_near(p->hosts[1].targets[0].drives[0].stats.op[RB_OP_READ].iops, 10);
     assert_string_equal(find_event(r, "common_share")->host, "h02");
     assert_int_equal(p->series_hosts[2], 2);
     assert_int_equal(p->series_hosts[3], 1);
+}
+
+/* The coordinator was stopped for longer than the lease: all agents ended by themselves, and it
+ * noticed at 9 s. M ends with the last of them; the first has a part of it. */
+static void all_lost_ends_the_interval(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    const int64_t stopped_ns[] = {3500 * (int64_t)MS, 3200 * (int64_t)MS};
+    uint32_t lost[] = {1, 2};
+    feed_begin(&feed, feed_job(S, 9 * S, 0), 2);
+    feed_row(
+        &feed, 0,
+        (rb_row_t){.kind = RB_ROW_PHASE_END,
+                   .phase_end = {
+                       .te_at_ns = 9 * (int64_t)S, .truncated = true, .nlost = 2, .lost = lost}});
+    for (uint32_t host = 1; host <= 2; host++) { /* handed over later */
+        for (uint64_t k = 1; k < 4; k++)
+            feed_reads(&feed, host, k, 11, false);
+        rb_row_worker_t worker = feed_worker_row();
+        worker.end_at_ns = stopped_ns[host - 1];
+        feed_worker(&feed, host, worker);
+    }
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    const rb_result_phase_t *p = &r->phases[0];
+    assert_int_equal(p->end_ns, 3500 * MS);
+    assert_near(p->seconds, 2.5);
+    assert_near(p->common_share, 2.2 / 2.5);
+    assert_near(p->cluster.op[RB_OP_READ].iops, 66 / 2.5);
+    assert_near(p->hosts[0].total.op[RB_OP_READ].iops, 33 / 2.5);
+    assert_near(p->hosts[1].seconds, 2.2);
+    assert_near(p->hosts[1].total.op[RB_OP_READ].iops, 15);
+    assert_int_equal(p->hosts[1].lost_after_ns, 3200 * MS);
 }
 
 static void a_stop_ends_the_interval(void **state)
@@ -201,6 +242,8 @@ static void a_journal_without_end_is_truncated(void **state)
     assert_true(has_mark(&r->phases[0], "truncated"));
     assert_int_equal(r->phases[0].end_ns, 3 * S);
     assert_near(r->phases[0].common_share, 1.0 / 3);
+    assert_near(r->phases[0].cluster.op[RB_OP_READ].iops, 40.0 / 3);
+    assert_near(r->phases[0].hosts[1].total.op[RB_OP_READ].iops, 10); /* in the second it told of */
     assert_near(r->seconds, 13);
 }
 
@@ -214,6 +257,7 @@ int main(void)
         cmocka_unit_test(a_late_schedule_is_no_late_start),
         cmocka_unit_test(a_count_that_is_not_reached_leaves_it_bound_by_time),
         cmocka_unit_test(a_lost_host_is_named),
+        cmocka_unit_test(all_lost_ends_the_interval),
         cmocka_unit_test(a_stop_ends_the_interval),
         cmocka_unit_test(a_journal_without_end_is_truncated),
     };
