@@ -250,8 +250,12 @@ static int prepare(conduct_t *c, rb_err_t *err)
 {
     const rb_fleet_t *fleet = c->opts->fleet;
     rb_run_sink_t sink = {c, sink_send, sink_row, sink_figures, sink_sync};
-    rb_hub_opts_t hub = {c->opts->run.id, fleet->list, fleet->listen,
-                         fleet->has_key ? &fleet->key : NULL};
+    /* A name of its own: agents tell it from a coordinator of the same run that still lives. */
+    RB_AUTO(rb_free_str)
+    char *name = c->opts->run.resume == NULL
+                     ? rb_strdup(c->opts->run.id)
+                     : rb_asprintf("%s.%" PRIx64, c->opts->run.id, rb_clock_wall_ns());
+    rb_hub_opts_t hub = {name, fleet->list, fleet->listen, fleet->has_key ? &fleet->key : NULL};
     c->journal = c->opts->journal;
     c->shift_ns = clock_shift_ns(c->opts->run.resume);
     if (c->opts->journal_path != NULL) {

@@ -60,7 +60,7 @@ rb_hub_t *rb_hub_new(const rb_hub_opts_t *opts, rb_err_t *err)
 {
     RB_AUTO(rb_hub_destroy) rb_hub_t *hub = rb_calloc(1, sizeof(*hub));
     size_t n = opts->hosts->nitems;
-    rb_socket_opts_t socket = {.name = opts->run_id,
+    rb_socket_opts_t socket = {.name = opts->name,
                                .send_queue = SEND_QUEUE,
                                .receive_queue = RECEIVE_QUEUE,
                                .connect_timeout_ms = CONNECT_TIMEOUT_MS,

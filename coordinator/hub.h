@@ -14,7 +14,7 @@
 typedef struct rb_hub rb_hub_t;
 
 typedef struct {
-    const char *run_id;         /* our name on the wire */
+    const char *name;           /* ours on the wire: the run's id, and more if it is resumed */
     const rb_hostlist_t *hosts; /* host i + 1 is items[i]; outlives the hub */
     const char *listen;         /* URL to bind; NULL: dial every host */
     const rb_key_pair_t *key;   /* ours; NULL: plain, and no host has a key */

@@ -95,6 +95,11 @@ static void on_busy(rb_run_t *run, rb_run_host_t *host, const rb_run_event_t *ev
         return;
     }
     host->stranger |= strcmp(busy->run_id, run->opts.id) != 0;
+    if (!host->stranger && run->opts.resume != NULL) { /* asked again until it is silent */
+        snprintf(host->why, sizeof(host->why),
+                 "another coordinator of this run is at work; this directory is a copy of its");
+        return;
+    }
     if (!host->stranger)
         rb_err_set(&err, RB_ERR_INPUT, "stands in the host list twice, under another address");
     else

@@ -114,6 +114,30 @@ test_within_the_lease()
     expect_match "nothing to resume" "$OUTPUT"
 }
 
+# Copies of the directory, on the machine of the run and on another one (host 2 here): nothing is
+# taken from a run that goes on, and rows that a copy lacks are told at once.
+test_copy()
+{
+    local before
+    start_run "$TMP/original" --set phases.0.runtime=11s --set lease=5s
+    cp -r "$TMP/original" "$TMP/copy1"
+    cp -r "$TMP/original" "$TMP/copy2"
+    sleep 1.2
+    expect_exit 1 coordinate "$net" resume "$TMP/copy1"
+    expect_match "is under way in another process of this machine: .* a copy" "$OUTPUT"
+    expect_exit 5 netns_exec "$net" 2 rackbench resume "$TMP/copy1" --connect-timeout 1s
+    expect_match "another coordinator of this run is at work" "$OUTPUT"
+    kill_run
+    before=$(date +%s%N)
+    expect_exit 5 netns_exec "$net" 2 rackbench resume "$TMP/copy2"
+    expect_match "its rows [0-9]+ to [0-9]+ were acknowledged to another journal" "$OUTPUT"
+    check "told at once" [ $(($(date +%s%N) - before)) -lt 3500000000 ]
+    expect_exit 0 coordinate "$net" resume "$TMP/original"
+    expect_all "$TMP/original/result.json"
+    check_json "$TMP/original/result.json" '.run.status == "done" and .phases[0].seconds == 11 and
+        ([.events[].kind] | contains(["host_lost"]) | not)'
+}
+
 test_after_the_lease()
 {
     local size
@@ -307,6 +331,7 @@ netns_up "$net" 2
 agent_with "$dev1" 1 --listen tcp://10.77.0.1:7411
 agent_with "$dev2" 2 --listen tcp://10.77.0.2:7411
 test_within_the_lease
+test_copy
 test_after_the_lease
 test_collect_only
 test_away cable pull_cable plug_cable

@@ -17,6 +17,7 @@ typedef struct {
     Rackbench__Plan plan;
     Rackbench__Phase phase, *phases[2];
     uint64_t now_ns, seq;
+    uint64_t first_row; /* that the last BeatAck told of */
     char said[4096]; /* since the last expect */
 } agent_t;
 
@@ -46,8 +47,10 @@ static inline void sink_send(void *ctx, const char *peer, const Rackbench__ToCoo
             msg->drained->fault != NULL ? msg->drained->fault->code : 0);
     if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_FAILED)
         put(ctx, "(fault %u)", msg->failed->fault->code);
-    if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_BEAT_ACK)
+    if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_BEAT_ACK) {
         put(ctx, "(%u)", (unsigned)msg->beat_ack->state);
+        ((agent_t *)ctx)->first_row = msg->beat_ack->first_row;
+    }
     put(ctx, " ");
 }
 

@@ -245,6 +245,25 @@ static void test_host_that_does_not_come_back(void **state)
     expect_end(f, "host_lost", RB_ERR_LOST, "agent h2: no answer from");
 }
 
+/* Another coordinator of the run may just have died, or live: it is asked again until it is known.
+ */
+static void test_another_coordinator_of_the_run(void **state)
+{
+    (void)state;
+    before_t before;
+    RB_AUTO(fixture_destroy) fixture_t *f = fixture_new();
+    resume_in_phase(f, &before);
+    start(f);
+    expect(f, "Hello1 Hello2 ");
+    for (uint32_t host = 1; host <= HOSTS; host++)
+        SAY(f, host, BUSY, busy, Busy, .run_id = (char *)(uintptr_t)f->opts.id, .since_wall_ns = 0);
+    tick(f);
+    expect(f, "Hello1 Hello2 ");
+    silence(f, 2, 12 * RB_NS_PER_S);
+    expect_end(f, "host_lost", RB_ERR_LOST,
+               "5.0 s: another coordinator of this run is at work; this directory is a copy");
+}
+
 static void test_taken_by_another_run(void **state)
 {
     (void)state;
@@ -317,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_rows_acknowledged_elsewhere),
         cmocka_unit_test(test_lost_rows_acknowledged_elsewhere),
         cmocka_unit_test(test_host_that_does_not_come_back),
+        cmocka_unit_test(test_another_coordinator_of_the_run),
         cmocka_unit_test(test_taken_by_another_run),
         cmocka_unit_test(test_host_that_was_not_armed),
         cmocka_unit_test(test_complete_run_collects),
