@@ -17,10 +17,12 @@ int rb_link_key(const char *path, rb_key_pair_t *ret, rb_err_t *err)
     return 0;
 }
 
-void rb_link_tell(rb_socket_t *link, const char **told)
+void rb_link_tell(rb_socket_t *link, const char *coordinator_key, const char **told)
 {
-    const char *url, *why;
-    while (rb_socket_refused(link, &url, &why)) {
+    const char *url;
+    rb_refusal_t refusal;
+    while ((refusal = rb_socket_refused(link, &url)) != RB_REFUSED_NOT) {
+        const char *why = rb_socket_why(refusal, coordinator_key);
         if (why != *told)
             rb_log_warn("%s: %s", url, why);
         *told = why;

@@ -24,7 +24,7 @@ int rb_link_key(const char *path, rb_key_pair_t *ret, rb_err_t *err);
 
 /* Logs why the coordinator that we dial does not let us in: once, and again when it changes.
  * Call it after each wait. *told: NULL at first. */
-void rb_link_tell(rb_socket_t *link, const char **told);
+void rb_link_tell(rb_socket_t *link, const char *coordinator_key, const char **told);
 
 /* RB_ERR_NET when the address cannot be bound ("... already in use") or is no URL of ZeroMQ. */
 rb_socket_t *rb_link_open(const rb_link_opts_t *opts, rb_err_t *err);

@@ -5,10 +5,10 @@
  * that was carried out is answered again. Every agent row passes through here: it is numbered, held
  * until the coordinator has acknowledged it, and sent again when acknowledgements stand still
  * (go-back-N). No Beat within the lease, or a Collect, which says that we were given up: I/O stops,
- * rows are kept, and the owner may come back with the same run id: the same process, or another one,
- * by its name on the link, once the first was silent for more than two beats. A Load then begins
- * anew: what was prepared and not started is forgotten. EVICT, from anybody: I/O stops, what it measured is
- * sent, the owner is left.
+ * rows are kept, and the owner may come back with the same run id: the same process, or another
+ * one, by its name on the link, once the first was silent for more than two beats. A Load then
+ * begins anew: what was prepared and not started is forgotten. EVICT, from anybody: I/O stops, what
+ * it measured is sent, the owner is left.
  *
  *   IDLE -HELLO-> OWNED -LOAD-> LOADED -PREPARE-> PREPARING -> READY -ARM-> ARMED -> (drained)
  * LOADED

@@ -356,7 +356,7 @@ static void serve(shell_t *sh)
         int fds[3] = {sh->opts->signal_fd, sh->engine != NULL ? rb_engine_fd(sh->engine) : -1,
                       sh->engine != NULL ? rb_health_fd(sh->opts->health) : -1};
         rb_socket_wait(sh->link, wait_ms(sh), fds, RB_LEN(fds), ready);
-        rb_link_tell(sh->link, &sh->told_why);
+        rb_link_tell(sh->link, sh->opts->link.coordinator_key, &sh->told_why);
         receive_all(sh);
         deliver(sh);
         step(sh, (rb_session_event_t){.kind = RB_SESSION_TICK});

@@ -149,14 +149,16 @@ static void decode(rb_hub_t *hub, const void *data, size_t size, rb_hub_event_t 
 
 static bool receive_refusal(rb_hub_t *hub, rb_hub_event_t *ret)
 {
-    const char *url, *why;
-    while (rb_socket_refused(hub->socket, &url, &why)) {
-        uint32_t host = find(hub->urls, hub->nurls, url);
-        *ret = (rb_hub_event_t){RB_HUB_REFUSED, rb_clock_now_ns(), .host = host, .text = why};
-        if (host != 0)
-            return true;
-    }
-    return false;
+    const char *url;
+    rb_refusal_t refusal;
+    uint32_t host = 0;
+    while (host == 0 && (refusal = rb_socket_refused(hub->socket, &url)) != RB_REFUSED_NOT)
+        host = find(hub->urls, hub->nurls, url);
+    if (host == 0)
+        return false;
+    *ret = (rb_hub_event_t){RB_HUB_REFUSED, rb_clock_now_ns(), .host = host};
+    ret->text = rb_socket_why(refusal, hub->hosts->items[host - 1].key);
+    return true;
 }
 
 bool rb_hub_receive(rb_hub_t *hub, rb_hub_event_t *ret)

@@ -150,6 +150,9 @@ void rb_fold_destroy(rb_fold_t **fold);
  * order. After a failure the fold is good for destroy only. */
 int rb_fold_row(rb_fold_t *fold, uint32_t host, const void *row, size_t size, rb_err_t *err);
 
+/* A phase was started, or files were laid out for one. */
+bool rb_fold_any_measured(const rb_fold_t *fold);
+
 /* NULL: the host is not known. */
 const char *rb_fold_host_name(const rb_fold_t *fold, uint32_t host);
 uint64_t rb_fold_interval_ns(const rb_fold_t *fold);

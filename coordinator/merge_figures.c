@@ -11,6 +11,17 @@ static uint64_t planned_end_ns(const rb_fold_t *fold, uint32_t phase)
     return end;
 }
 
+bool rb_fold_any_measured(const rb_fold_t *fold)
+{
+    bool any = false;
+    for (size_t i = 0; i < fold->nphases; i++) {
+        any |= fold->phases[i].started;
+        for (size_t k = 0; k < fold->phases[i].nmembers; k++)
+            any |= fold->phases[i].members[k].nlayouts > 0;
+    }
+    return any;
+}
+
 uint64_t rb_member_until_ns(const rb_fold_t *fold, const rb_member_t *m)
 {
     uint64_t until = m->delivered * rb_fold_interval_ns(fold), stopped = 0;

@@ -173,8 +173,14 @@ int rb_task_report(const rb_task_t *task, const rb_task_opts_t *opts, const rb_o
         *err = report_err;
         status = (int)err->code;
     }
-    fprintf(stderr, "run directory: %s\n", opts->directory);
     size_t missing = rb_run_rows_missing(task->run);
+    bool empty = status != RB_OK && !rb_fold_any_measured(opts->fold) && missing == 0;
+    if (empty && opts->resume == NULL) {
+        rb_run_dir_remove(opts->directory);
+        fprintf(stderr, "nothing was measured: no run directory is left\n");
+        return status;
+    }
+    fprintf(stderr, "run directory: %s\n", opts->directory);
     if (missing > 0 && !task->fleet->embedded)
         rb_run_hint(opts->directory, missing);
     return status;

@@ -38,7 +38,8 @@ void rb_task_clear(rb_task_t *task);
 /* How a run is shown on standard error (json_lines: on standard output) while it goes on. */
 rb_live_mode_t rb_task_live_mode(const rb_options_t *options);
 
-/* The end of a run that keeps a directory: result.json, the report, what is still to be fetched.
+/* The end of a run that keeps a directory: result.json, the report, what is still to be fetched. A
+ * new run that failed before anything was measured leaves no directory.
  * Exit status; its one error line goes to err. */
 int rb_task_report(const rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
                    rb_err_t *err);

@@ -29,7 +29,7 @@ struct rb_socket {
     zmq_msg_t frame; /* the last one received */
     char endpoint[RB_SOCKET_PEER];
     char refused_url[RB_SOCKET_PEER];
-    const char *refused_why; /* NULL: none */
+    rb_refusal_t refusal; /* of the last event */
 };
 
 static void from_z85(char hex[RB_KEY_SIZE], const char *z85)
@@ -226,18 +226,51 @@ const char *rb_socket_endpoint(const rb_socket_t *s)
 
 /* ---- connections ---- */
 
-static const char *why_refused(uint16_t event, uint32_t value)
+static rb_refusal_t refusal_of(uint16_t event, uint32_t value)
 {
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
-        return "it does not know our key: give the agent --authorize with our public key "
-               "(rackbench keygen prints it)";
+        return RB_REFUSED_KEY;
     if (event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL &&
         value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH)
-        return "one side has keys and the other has none";
-    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL)
-        return "it takes the connection and no handshake follows: is it a rackbench-agent, do both "
-               "sides have keys or neither, and is its key the one we know?";
-    return NULL;
+        return RB_REFUSED_MECHANISM;
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL) /* value: errno */
+        return value == EPIPE || value == ECONNRESET ? RB_REFUSED_CLOSED : RB_REFUSED_SILENT;
+    return RB_REFUSED_NOT;
+}
+
+const char *rb_socket_why(rb_refusal_t refusal, const char *key)
+{
+    switch (refusal) {
+    case RB_REFUSED_NOT:
+        break;
+    case RB_REFUSED_KEY:
+        return "it does not accept our key: give the agent --authorize with our public key "
+               "(rackbench keygen prints it)";
+    case RB_REFUSED_MECHANISM:
+        return key != NULL ? "we know a key of it, and it has none: start it with that key, or "
+                             "forget the key and use --insecure"
+                           : "it wants keys, and we have none of it: rackbench-agent --show-key "
+                             "there prints it, for our known_hosts";
+    case RB_REFUSED_CLOSED:
+        return key != NULL ? "it ends the handshake: its key is not the one that we know of it; "
+                             "rackbench-agent --show-key there prints it"
+                           : "it ends the handshake: it wants keys, and we have none of it, or it "
+                             "is no rackbench-agent";
+    case RB_REFUSED_SILENT:
+        return "it takes the connection and no handshake follows: is it a rackbench-agent?";
+    }
+    return "";
+}
+
+/* What was dialled as an IPv4 address is told as a mapped one after the first time. */
+static void unmap(char *url)
+{
+    static const char mapped[] = "tcp://[::ffff:";
+    char *end = strchr(url, ']');
+    if (strncmp(url, mapped, strlen(mapped)) != 0 || end == NULL)
+        return;
+    memmove(end, end + 1, strlen(end));
+    memmove(url + strlen("tcp://"), url + strlen(mapped), strlen(url + strlen(mapped)) + 1);
 }
 
 /* One event of the monitor: false if there is none. */
@@ -256,22 +289,19 @@ static bool next_event(rb_socket_t *s)
         rb_strangers_note(&s->strangers, head.event, (int)head.value, rb_clock_now_ns());
         return true;
     }
-    const char *why = why_refused(head.event, head.value);
-    if (why != NULL) {
-        s->refused_why = why;
-        snprintf(s->refused_url, sizeof(s->refused_url), "%s", address);
-    }
+    s->refusal = refusal_of(head.event, head.value);
+    unmap(address);
+    snprintf(s->refused_url, sizeof(s->refused_url), "%s", address);
     return true;
 }
 
-bool rb_socket_refused(rb_socket_t *s, const char **ret_url, const char **ret_why)
+rb_refusal_t rb_socket_refused(rb_socket_t *s, const char **ret_url)
 {
-    s->refused_why = NULL;
-    while (!s->binds && s->refused_why == NULL && next_event(s))
+    s->refusal = RB_REFUSED_NOT;
+    while (!s->binds && s->refusal == RB_REFUSED_NOT && next_event(s))
         continue;
     *ret_url = s->refused_url;
-    *ret_why = s->refused_why;
-    return s->refused_why != NULL;
+    return s->refusal;
 }
 
 /* At most so many of each at a time: frames of peers come first. */

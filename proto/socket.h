@@ -60,9 +60,23 @@ bool rb_socket_receive(rb_socket_t *socket, char peer[RB_SOCKET_PEER], const voi
                        size_t *ret_size);
 void rb_socket_send(rb_socket_t *socket, const char *peer, const void *data, size_t size);
 
-/* Next handshake that failed with whom we dialled, without waiting: false if there is none.
- * *ret_url as it was dialled, *ret_why one sentence; both borrowed until the next call. */
-bool rb_socket_refused(rb_socket_t *socket, const char **ret_url, const char **ret_why);
+/* How a handshake with whom we dialled failed. */
+typedef enum {
+    RB_REFUSED_NOT,
+    RB_REFUSED_KEY,       /* it said that it does not take our key */
+    RB_REFUSED_MECHANISM, /* one side has keys and the other has none */
+    RB_REFUSED_CLOSED, /* without a word: our first one was not for its key, or none that it knows
+                        */
+    RB_REFUSED_SILENT  /* it takes connections, and says nothing */
+} rb_refusal_t;
+
+/* Next handshake that failed, without waiting: RB_REFUSED_NOT if there is none. *ret_url as it was
+ * dialled (an IPv4 address or a name: of a name, the first time only), borrowed until the next
+ * call. */
+rb_refusal_t rb_socket_refused(rb_socket_t *socket, const char **ret_url);
+/* What it means, and what would be right, in a sentence. key: the one we expected there, or NULL.
+ */
+const char *rb_socket_why(rb_refusal_t refusal, const char *key);
 
 /* ---- what keys.c needs of Curve25519 ---- */
 

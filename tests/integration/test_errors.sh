@@ -80,6 +80,7 @@ test_unreachable()
 {
     local start_ns
     expect_exit 3 run_errors "$TMP/none" --hosts 10.77.0.9 --connect-timeout 1s
+    check "nothing was measured, and nothing is left" [ ! -e "$TMP/none" ]
     one_line "agent 10\.77\.0\.9: no answer from 10\.77\.0\.9:7411 within 1\.0 s; is rackbench"
 
     expect_exit 3 run_errors "$TMP/one" --hosts 10.77.0.1,10.77.0.9 --connect-timeout 1s
