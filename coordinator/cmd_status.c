@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "coordinator/live/watch.h"
 #include "coordinator/playback.h"
+#include "coordinator/report/json_status.h"
 #include "coordinator/report/words.h"
 
 #include <signal.h>
@@ -104,6 +105,8 @@ static void print_all(const rb_playback_t *playback, bool alive)
 int cmd_status(const rb_options_t *options, rb_err_t *err)
 {
     signal(SIGPIPE, SIG_DFL);
+    if (options->format == RB_FORMAT_CSV)
+        return rb_err_set(err, RB_ERR_INPUT, "--format: a status is text or json"), RB_ERR_INPUT;
     RB_AUTO(rb_playback_close) rb_playback_t *playback = rb_playback_open(options->args[0], err);
     if (playback == NULL)
         return (int)err->code;
@@ -114,7 +117,10 @@ int cmd_status(const rb_options_t *options, rb_err_t *err)
         rb_err_set(err, alive ? RB_OK : RB_ERR_INPUT, "%s: nothing is written yet", playback->path);
         return (int)err->code;
     }
-    print_all(playback, alive);
+    if (options->format == RB_FORMAT_TEXT)
+        print_all(playback, alive);
+    else if (rb_json_status(stdout, playback, rb_clock_wall_ns(), alive, err) != 0)
+        return (int)err->code;
     if (rb_playback_ended(playback))
         rb_playback_outcome(playback, err);
     else if (!alive)

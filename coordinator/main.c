@@ -34,7 +34,8 @@ static const command_t commands[] = {
     {"status", "RUN", "what a run is doing: phase, time left, hosts, last events",
      "Reads the journal only, from any terminal of the coordinator's machine. Exit status: 0 "
      "while\n"
-     "the run goes on, then that of the run; 5 if its coordinator is gone.\n",
+     "the run goes on, then that of the run; 5 if its coordinator is gone. --format json: one "
+     "object.\n",
      cmd_status, 1, 1, RB_FOR_STATUS},
     {"attach", "RUN", "follow a run from another terminal, and print its result at its end",
      "Ctrl-C detaches and leaves the run alone. Exit status: that of the run; 130 detached; 5 if\n"

@@ -238,7 +238,7 @@ static const row_t rows[] = {
     {"allow-wipe", NULL, "--local agents may overwrite signatures where the plan's wipe says so",
      take_allow_wipe, RB_FOR_FLEET},
     {"format", "WORD", "text (default), json or csv on standard output", take_format,
-     RB_FOR_RESULT},
+     RB_FOR_RESULT | RB_FOR_STATUS},
     {"percentiles", "LIST", "columns of the text table, of 50,90,95,99,99.9,99.99,99.999",
      take_percentiles, RB_FOR_RESULT},
     {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RESULT},

@@ -40,6 +40,23 @@ test_status()
     expect_match "of this phase: [01]s of 2s" "$OUTPUT"
     expect_match "left by the plan: [23]s" "$OUTPUT"
     expect_match "hosts: 2 of 2 answering" "$OUTPUT"
+    rackbench status "$TMP/watched" --format json >"$TMP/status.json"
+    check "it is one line" [ "$(wc -l <"$TMP/status.json")" = 1 ]
+    check_json "$TMP/status.json" '.state == "running" and .run.name == "long" and
+        (.run.id | length == 8) and (.phase | .name == "first" and .number == 1 and .of == 2 and
+        .total_ns == 2000000000 and .elapsed_ns > 0) and (has("exit_code") | not)'
+    check_json "$TMP/status.json" '.left | .ns > 2e9 and .ns < 4e9 and (.at_most or .open_end | not)'
+    check_json "$TMP/status.json" '(.hosts | map(.name + " " + .state) ==
+        ["local1 answering", "local2 answering"])'
+    wait_for 2 cluster_figures
+    expect_exit 1 rackbench status "$TMP/watched" --format csv
+}
+
+# The newest window of both hosts, 250 ms at 800 IOPS.
+cluster_figures()
+{
+    rackbench status "$TMP/watched" --format json |
+        jq -e '.cluster | .length_ns == 250000000 and (.read.ops - 200 | fabs) < 40'
 }
 
 test_attach()
@@ -66,6 +83,8 @@ test_attach()
     check "attach prints what run has printed" cmp "$out" "$TMP/watched.out"
     expect_exit 0 rackbench status "$TMP/watched"
     expect_match "long \([a-z0-9]+\): done" "$OUTPUT"
+    rackbench status "$TMP/watched" --format json >"$TMP/status.json"
+    check_json "$TMP/status.json" '.state == "done" and .exit_code == 0 and (has("phase") | not)'
     # By its id too, from where its directory is.
     id=$(json "$TMP/watched/result.json" .run.id)
     mv "$TMP/watched" "$TMP/long-20260101T000000Z-$id"
@@ -99,6 +118,8 @@ test_killed_coordinator()
     expect_match "its coordinator is gone" "$(cat "$TMP/attach.err")"
     expect_exit 5 rackbench status "$TMP/killed"
     expect_match "long \([a-z0-9]+\): its coordinator is gone" "$OUTPUT"
+    rackbench status "$TMP/killed" --format json 2>/dev/null >"$TMP/status.json" || true
+    check_json "$TMP/status.json" '.state == "gone" and .phase.name == "first"'
 }
 
 # script(1) gives it a terminal, and takes it away.
@@ -145,6 +166,8 @@ test_silent_host()
     sleep 3
     expect_exit 0 rackbench status "$TMP/silent"
     expect_match "hosts: 1 of 2 answering" "$OUTPUT"
+    check_json <(rackbench status "$TMP/silent" --format json) '.hosts[0] | .state == "silent" and
+        .behind_ns > 2e9'
     expect_match "  local1 no answer: its last window ended [0-9.]+ s ago" "$OUTPUT"
     wait_for 8 status_tells "  local1 lost: no answer for [0-9.]+ s while running"
     expect_match "last events.* local1 host_lost: no answer" "$(rackbench status "$TMP/silent")"
