@@ -2,6 +2,9 @@
 # Nothing that was measured is lost: not when the coordinator is killed, not when a link is cut or a
 # host stopped for a while, not when the coordinator's disk is full. After each of these the result
 # has exactly the operations that the kernel of each host counted.
+#
+# usage: tests/integration/test_resume.sh [long]     (by hand: a link that is down for 10 s and a host
+# that is stopped for 30 s, and nothing else)
 source "$(dirname "$0")/../lib/check.sh"
 source "$(dirname "$0")/../lib/netns.sh"
 source "$(dirname "$0")/../lib/devices.sh"
@@ -158,6 +161,8 @@ test_after_the_lease()
     check_json "$TMP/after/result.json" '.phases[1].seconds == 0.5 and
         (.phases[1].marks | contains(["truncated"]) | not)'
     expect_replay "$TMP/after"
+    expect_exit 130 coordinate "$net" resume "$TMP/after"
+    expect_match "nothing to resume: the run has ended as truncated \(interrupted: " "$OUTPUT"
 }
 
 test_collect_only()
@@ -183,24 +188,34 @@ test_restarted_agent()
     check_json "$TMP/restarted/result.json" '.phases[0].hosts["10.77.0.1"].total.write.ops > 700'
 }
 
-# Both directions of a cut cable, or a process that does not run, for longer than the lease.
+# test_away NAME AWAY BACK SECONDS: both directions of a cut cable, or a process that does not run,
+# for longer than the lease.
 test_away()
 {
-    local name=$1 away=$2 back=$3
-    start_run "$TMP/$name" --set on_host_loss=continue --set phases.0.runtime=8s
+    local name=$1 away=$2 back=$3 seconds=$4
+    start_run "$TMP/$name" --set on_host_loss=continue --set phases.0.runtime=$((seconds + 5))s
     $away
-    sleep 3
+    sleep "$seconds"
     check "no answer was noted" grep -q "1/2 hosts" "$TMP/run.err"
     $back
     end_run 5 9
+    jq -c '.events[] | select(.kind != "resumed") | [.at_ns / 1e9, .host, .kind, .text]' \
+        "$TMP/$name/result.json"
     expect_all "$TMP/$name/result.json"
     check_json "$TMP/$name/result.json" '[.events[] | select(.host == "10.77.0.2") | .kind] |
         index("no_answer") < index("host_lost") and index("host_lost") < index("host_back") and
         index("host_back") < index("rows_in")'
     check_json "$TMP/$name/result.json" '[.events[] | select(.kind == "no_answer") | .text |
         capture("for (?<s>[0-9.]+) s").s | tonumber <= 2] | all'
-    check_json "$TMP/$name/result.json" '.phases[0] | .seconds == 8 and
-        .hosts["10.77.0.1"].total.write.ops > 1500 and .hosts["10.77.0.2"].total.write.ops > 100'
+    check_json "$TMP/$name/result.json" ".phases[0] | .seconds == $seconds + 5 and
+        .hosts[\"10.77.0.1\"].total.write.ops > 250 * .seconds and
+        .hosts[\"10.77.0.2\"].total.write.ops > 100"
+    # Its rate is over the time that it was there for: a stopped one until it was woken.
+    check_json "$TMP/$name/result.json" '.phases[0] | .seconds as $all |
+        .hosts["10.77.0.2"] | .seconds > 0.5 and .seconds < $all - 1 and
+        (.seconds - .lost.after_ns / 1e9 | fabs) < 1e-6 and
+        (.total.write | .ops / .iops) - .seconds < 1e-6 and
+        .seconds - (.total.write | .ops / .iops) < 1e-6'
     check_json "$TMP/$name/result.json" '.phases[0].series.cluster | map(.hosts) |
         first == 2 and last == 1'
     expect_replay "$TMP/$name"
@@ -330,12 +345,17 @@ test_embedded()
 netns_up "$net" 2
 agent_with "$dev1" 1 --listen tcp://10.77.0.1:7411
 agent_with "$dev2" 2 --listen tcp://10.77.0.2:7411
+if [ "${1-}" = long ]; then
+    test_away cable pull_cable plug_cable 10
+    test_away stopped stop_agent wake_agent 30
+    exit
+fi
 test_within_the_lease
 test_copy
 test_after_the_lease
 test_collect_only
-test_away cable pull_cable plug_cable
-test_away stopped stop_agent wake_agent
+test_away cable pull_cable plug_cable 3
+test_away stopped stop_agent wake_agent 3
 test_fetched_later
 test_full_disk
 test_restarted_agent
