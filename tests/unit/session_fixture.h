@@ -18,7 +18,7 @@ typedef struct {
     Rackbench__Phase phase, *phases[2];
     uint64_t now_ns, seq;
     uint64_t first_row; /* that the last BeatAck told of */
-    char said[4096]; /* since the last expect */
+    char said[4096];    /* since the last expect */
 } agent_t;
 
 static void put(agent_t *a, const char *fmt, ...) RB_PRINTF(2, 3);
