@@ -3,12 +3,14 @@
 #include "common/clock.h"
 #include "coordinator/analysis/latency_search.h"
 #include "coordinator/plan/emit.h"
+#include "coordinator/plan/expand.h"
 #include "coordinator/plan/log_size.h"
 #include "coordinator/plan/search.h"
 #include "coordinator/plan_source.h"
 #include "coordinator/report/words.h"
 #include "coordinator/task.h"
 #include "proto/select.h"
+#include "proto/wire.h"
 
 static const char *const actions[] = {
     [RACKBENCH__SUBJECT__ACTION__reads] = "reads",
@@ -33,6 +35,33 @@ static void print_search(const Rackbench__Phase *phase)
            "such steps are uncertain\n",
            rb_search_certain_iops(ppm, rb_phase_runtime_ns(phase)),
            rb_fmt_duration(step, sizeof(step), rb_phase_runtime_ns(phase)), ppm / 1e4);
+}
+
+static void print_points(const Rackbench__Plan *plan, size_t index, size_t points)
+{
+    RB_AUTO(rb_plan_destroy) Rackbench__Plan *run = rb_plan_expand(plan);
+    char step[RB_FMT_SIZE];
+    size_t first = 0;
+    for (size_t i = 0; i < index; i++)
+        first += rb_sweep_points(plan->phases[i]);
+    uint64_t step_ns =
+        rb_phase_ramp_ns(run->phases[first]) + rb_phase_runtime_ns(run->phases[first]);
+    printf("phase %s: a sweep of %zu point%s, in this order", plan->phases[index]->name, points,
+           points == 1 ? "" : "s");
+    if (step_ns > 0)
+        printf("; the first takes %s", rb_fmt_duration(step, sizeof(step), step_ns));
+    puts(":");
+    for (size_t k = 0; k < points; k++) {
+        RB_AUTO(rb_free_str) char *text = rb_point_text(run->phases[first + k]);
+        printf("  %4zu  %s\n", k + 1, text);
+    }
+}
+
+static void print_sweeps(const Rackbench__Plan *plan)
+{
+    for (size_t i = 0; i < plan->n_phases; i++)
+        if (plan->phases[i]->n_sweep > 0)
+            print_points(plan, i, rb_sweep_points(plan->phases[i]));
 }
 
 static bool has_files(const Rackbench__Plan *plan)
@@ -167,10 +196,11 @@ int cmd_check(const rb_options_t *options, rb_err_t *err)
         return (int)err->code;
     RB_AUTO(rb_free_str) char *resolved = rb_plan_emit(source->plan);
     fputs(resolved, stdout);
-    print_duration(source->plan);
-    print_logs(source->plan);
+    print_sweeps(source->plan);
+    print_duration(source->run);
+    print_logs(source->run);
     if (options->hosts != NULL || options->local > 0)
-        return check_hosts(source->plan, options, err);
+        return check_hosts(source->run, options, err);
     puts("say --hosts or --local N to see every drive and file on every host");
     return RB_OK;
 }

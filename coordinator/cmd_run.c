@@ -66,7 +66,7 @@ int cmd_run(const rb_options_t *options, rb_err_t *err)
     rb_plan_source_t *source = rb_plan_source_new(options->args[0], options, err);
     if (source == NULL || confirm(source->plan, options, err) != 0)
         return (int)err->code;
-    task_opts.plan = source->plan;
+    task_opts.plan = source->run;
     rb_run_id(task_opts.id);
     RB_AUTO(rb_free_str)
     char *directory =

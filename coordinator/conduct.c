@@ -127,6 +127,7 @@ static void fill_phase(const conduct_t *c, const rb_run_view_t *view, uint64_t n
     state->step = view->step;
     state->rate_iops = view->rate_iops;
     state->phases = (uint32_t)plan->n_phases;
+    rb_live_name_point(state, phase);
     state->phase_index = view->phase;
     state->done_bytes = view->done_bytes;
     state->total_bytes = view->stage == RB_STAGE_PREPARE ? view->total_bytes : 0;

@@ -1,5 +1,6 @@
 #include "coordinator/plan_source.h"
 
+#include "coordinator/plan/expand.h"
 #include "coordinator/plan/load.h"
 #include "coordinator/plan/presets.h"
 #include "coordinator/plan/resolve.h"
@@ -76,6 +77,7 @@ rb_plan_source_t *rb_plan_source_new(const char *argument, const rb_options_t *o
             return NULL;
     if (rb_plan_resolve(source->plan, source->places, err) != 0)
         return NULL;
+    source->run = rb_plan_expand(source->plan);
     return RB_MOVE(source);
 }
 
@@ -86,6 +88,7 @@ void rb_plan_source_destroy(rb_plan_source_t **source_p)
         return;
     free(source->text);
     rb_plan_destroy(&source->plan);
+    rb_plan_destroy(&source->run);
     rb_places_destroy(&source->places);
     free(source);
     *source_p = NULL;

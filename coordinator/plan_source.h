@@ -11,6 +11,7 @@
 typedef struct {
     char *text;            /* owned; as given */
     Rackbench__Plan *plan; /* owned; resolved */
+    Rackbench__Plan *run;  /* owned; the same as it is run: sweeps unfolded */
     rb_places_t *places;   /* owned */
 } rb_plan_source_t;
 

@@ -36,7 +36,10 @@ void rb_result_destroy(rb_result_t **result)
     }
     for (size_t i = 0; i < r->nsearches; i++)
         rb_result_search_clear(&r->searches[i]);
+    for (size_t i = 0; i < r->nnot_run; i++)
+        free(r->not_run[i]);
     free(r->searches);
+    free(r->sweeps);
     free(r->prepares);
     free(r->phases);
     free(r->events);
@@ -240,14 +243,6 @@ static double run_seconds(const rb_fold_t *fold, const rb_result_t *result)
     return result->nphases > 0 && end > begin ? (double)(end - begin) / RB_NS_PER_S : 0;
 }
 
-static bool was_started(const rb_fold_t *fold, uint32_t plan_phase)
-{
-    for (size_t i = 0; i < fold->nphases; i++)
-        if (fold->phases[i].started && fold->phases[i].plan_phase == plan_phase)
-            return true;
-    return false;
-}
-
 static void fill_run(rb_result_t *result)
 {
     const rb_fold_t *fold = result->fold;
@@ -263,10 +258,7 @@ static void fill_run(rb_result_t *result)
     if (strcmp(result->status, "truncated") == 0)
         *RB_PUSH(result->marks, result->nmarks) = "truncated";
     result->seconds = run_seconds(fold, result);
-    for (uint32_t i = 0; i < fold->plan->n_phases; i++)
-        if (!was_started(fold, i))
-            *RB_PUSH(result->not_run, result->nnot_run) =
-                fold->plan->phases[i]->name != NULL ? fold->plan->phases[i]->name : "";
+    rb_result_not_run(result);
 }
 
 rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err)
@@ -286,6 +278,7 @@ rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err)
             add_phase(result, summer, i);
     }
     rb_result_searches(result);
+    rb_result_sweeps(result);
     sort_events(result);
     fill_run(result);
     return RB_MOVE(result);

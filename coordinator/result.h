@@ -123,10 +123,12 @@ typedef struct {
     rb_result_drive_t *drives; /* [ndrives] as they speak of themselves */
 } rb_result_host_t;
 
-/* A number that a step has of its own. */
+/* What a step has of its own. */
 typedef struct {
     rb_key_t key; /* of the job: "rate_iops" */
-    uint64_t number;
+    bool is_number;
+    uint64_t number;  /* in the unit of the job's field: bytes, nanoseconds, a count */
+    const char *text; /* of a sweep's point: as the plan writes it; else NULL */
 } rb_point_t;
 
 typedef struct {
@@ -136,7 +138,11 @@ typedef struct {
     size_t npoint;
     rb_point_t *point;
     uint64_t t0_wall_ns; /* since 1970 */
-    double seconds;      /* |M|; 0: it ended before M began, and has no rates and no share */
+    /* Since the end of the phase before, to T0; and what the run had written by then, layouts
+     * included: drives recover in a gap, and slow down by what they have taken. */
+    bool has_idle;
+    uint64_t idle_before_ns, written_before_bytes;
+    double seconds; /* |M|; 0: it ended before M began, and has no rates and no share */
     size_t nmarks;
     const char *marks[RB_MAX_PHASE_MARKS];
     uint64_t start_ns, end_ns; /* M [ns since T0] */
@@ -192,6 +198,12 @@ typedef struct {
     uint64_t certain_ns;
 } rb_result_search_t;
 
+/* The points of a sweep that were run, one behind the other. */
+typedef struct {
+    size_t first, count; /* in rb_result_t.phases; a point that was cut short may be run again */
+    size_t reached, of;  /* number of the last one that began, and points that the sweep has */
+} rb_result_sweep_t;
+
 typedef struct {
     int64_t at_ns;     /* since T0 of the first phase that started */
     const char *host;  /* NULL: the run */
@@ -206,8 +218,10 @@ typedef struct {
     uint64_t started_wall_ns;
     double seconds; /* 0: not known, as no phase started */
     size_t nmarks, nnot_run;
-    const char **marks, **not_run; /* not_run: phases of the plan that never started */
-    size_t nprepares, nphases, nevents, nsearches;
+    const char **marks;
+    char **not_run; /* owned: phases of the plan that never started */
+    size_t nprepares, nphases, nevents, nsearches, nsweeps;
+    rb_result_sweep_t *sweeps;            /* in the order of the plan */
     rb_result_search_t *searches;         /* in the order of the plan */
     rb_result_phase_t *prepares, *phases; /* prepares: layouts; no interval, start or series */
     rb_result_event_t *events;            /* by time */

@@ -41,6 +41,10 @@ bool rb_result_job_is_on(const rb_row_host_t *host, const Rackbench__Job *job);
 void rb_result_what(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills watts; needs cluster and hosts. */
 void rb_result_watts(const rb_fold_t *fold, rb_result_phase_t *phase);
+/* Fills idle, what was written before, and sweeps; needs prepares and phases. */
+void rb_result_sweeps(rb_result_t *result);
+/* Fills not_run. */
+void rb_result_not_run(rb_result_t *result);
 /* Fills point. */
 void rb_result_point(const rb_fold_t *fold, rb_result_phase_t *phase);
 /* Fills searches; needs the phases. */

@@ -1,8 +1,9 @@
 #include "coordinator/plan/schema.h"
 #include "coordinator/plan/search.h"
+#include "coordinator/plan/value.h"
 #include "coordinator/result_parts.h"
 
-/* ---- the point of a step: the numbers of its jobs that are not the plan's ---- */
+/* ---- the point of a step: what the sweep says, or the numbers that are not the plan's ---- */
 
 static void add_number(rb_result_phase_t *phase, const ProtobufCFieldDescriptor *field,
                        uint64_t number)
@@ -11,7 +12,8 @@ static void add_number(rb_result_phase_t *phase, const ProtobufCFieldDescriptor 
     for (size_t i = 0; i < phase->npoint; i++)
         if (strcmp(phase->point[i].key.text, key.text) == 0)
             return;
-    *RB_PUSH(phase->point, phase->npoint) = (rb_point_t){key, number};
+    *RB_PUSH(phase->point, phase->npoint) =
+        (rb_point_t){.key = key, .is_number = true, .number = number};
 }
 
 static void add_job_point(rb_result_phase_t *phase, Rackbench__Job *planned, Rackbench__Job *run)
@@ -20,19 +22,34 @@ static void add_job_point(rb_result_phase_t *phase, Rackbench__Job *planned, Rac
     for (unsigned i = 0; i < type->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &type->fields[i];
         rb_slot_t was = {&planned->base, field}, is = {&run->base, field};
-        bool number =
-            field->type == PROTOBUF_C_TYPE_UINT32 || field->type == PROTOBUF_C_TYPE_UINT64;
-        if (!number || !rb_slot_is_set(is))
+        if (!rb_schema_is_number(field) || !rb_slot_is_set(is))
             continue;
         if (!rb_slot_is_set(was) || rb_slot_number(was) != rb_slot_number(is))
             add_number(phase, field, rb_slot_number(is));
     }
 }
 
+static void add_value(rb_result_phase_t *phase, const Rackbench__Label *value)
+{
+    Rackbench__Job job = RACKBENCH__JOB__INIT;
+    rb_err_t err;
+    rb_slot_t slot = {&job.base, rb_schema_field(job.base.descriptor, value->name)};
+    rb_point_t *point = RB_PUSH(phase->point, phase->npoint);
+    snprintf(point->key.text, sizeof(point->key.text), "%s", value->name);
+    point->text = value->value;
+    point->is_number = slot.field != NULL && rb_schema_is_number(slot.field) &&
+                       rb_value_parse(slot, value->value, &err) == 0;
+    if (point->is_number)
+        point->number = rb_slot_number(slot);
+}
+
 void rb_result_point(const rb_fold_t *fold, rb_result_phase_t *phase)
 {
     const rb_fold_phase_t *p = &fold->phases[phase->index];
-    if (p->override == NULL)
+    const Rackbench__Point *point = rb_fold_plan_phase(fold, phase->index)->point;
+    for (size_t i = 0; point != NULL && i < point->n_values; i++)
+        add_value(phase, point->values[i]);
+    if (p->override == NULL || point != NULL)
         return;
     const Rackbench__Phase *planned = fold->plan->phases[p->plan_phase];
     for (size_t i = 0; i < p->override->n_jobs && i < planned->n_jobs; i++)

@@ -91,11 +91,19 @@ static bool search_goes_on(rb_run_t *run, uint64_t now_ns)
     return run->search.verdict == RB_SEARCH_GOES_ON;
 }
 
-/* A step of a search that was cut short is run again. false: that was the last. */
+/* Steps of a search, and points of a sweep, that were cut short are run again. */
+static bool runs_again(rb_run_t *run, uint64_t now_ns)
+{
+    if (run->search_job < 0)
+        return run->cut_step && rb_run_phase(run)->point != NULL;
+    return run->search.verdict == RB_SEARCH_GOES_ON &&
+           (run->told || run->cut_step || search_goes_on(run, now_ns));
+}
+
+/* false: that was the last. */
 static bool next_step(rb_run_t *run, uint64_t now_ns)
 {
-    bool again = run->search_job >= 0 && run->search.verdict == RB_SEARCH_GOES_ON &&
-                 (run->told || run->cut_step || search_goes_on(run, now_ns));
+    bool again = runs_again(run, now_ns);
     run->told = true;
     if (run->outcome.err.code != RB_OK) /* the journal refused the row */
         return false;

@@ -1,4 +1,5 @@
 #include "coordinator/live/terminal.h"
+#include "coordinator/plan/expand.h"
 #include "coordinator/report/json_lines.h"
 #include "coordinator/report/words.h"
 
@@ -34,6 +35,12 @@ void rb_live_destroy(rb_live_t **live)
 {
     free(*live);
     *live = NULL;
+}
+
+void rb_live_name_point(rb_live_state_t *state, const Rackbench__Phase *phase)
+{
+    RB_AUTO(rb_free_str) char *text = rb_point_text(phase);
+    snprintf(state->point, sizeof(state->point), "%s", text);
 }
 
 RB_PRINTF(2, 3) static void append(char *line, const char *fmt, ...)
@@ -121,6 +128,8 @@ static void compose(char *line, const rb_live_t *live, const rb_live_state_t *s)
                s->phases);
     if (s->phase != NULL && s->step > 0)
         append_step(line, s);
+    if (s->phase != NULL && s->point[0] != '\0')
+        append(line, " (%s)", s->point);
     append(line, "%s%s", line[0] != '\0' && s->word[0] != '\0' ? " " : "", s->word);
     append_progress(line, s);
     if (s->fold != NULL && s->phase != NULL)

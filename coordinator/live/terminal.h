@@ -25,6 +25,7 @@ typedef struct {
     uint32_t phase_index;             /* number of the step in the run */
     uint32_t step;                    /* of a search; 0: none */
     uint64_t rate_iops;               /* of that step; 0: its closed loop */
+    char point[64];                   /* of a sweep: "iodepth 4, numjobs 2"; "": none */
     uint64_t elapsed_ns, total_ns;    /* of the phase; total 0: not bound by time */
     uint64_t done_bytes, total_bytes; /* of a layout; total 0: none under way */
     uint32_t hosts_ready, hosts;      /* connected, ready or running; of all */
@@ -36,6 +37,9 @@ typedef struct rb_live rb_live_t;
 /* `out` is borrowed and outlives the object. */
 rb_live_t *rb_live_new(FILE *out, rb_live_mode_t mode, rb_units_t units);
 void rb_live_destroy(rb_live_t **live);
+
+/* Fills point; phase as it is run. */
+void rb_live_name_point(rb_live_state_t *state, const Rackbench__Phase *phase);
 
 /* About once a second, whenever the state changed, and once after the last row. */
 void rb_live_update(rb_live_t *live, const rb_live_state_t *state);

@@ -123,6 +123,7 @@ static void fill_phase(const rb_fold_t *fold, uint64_t wall_ns, rb_live_state_t 
     ret->phase_number = now.plan_phase + 1;
     ret->phases = (uint32_t)fold->plan->n_phases;
     fill_step(fold, &now, ret);
+    rb_live_name_point(ret, plan);
     if (now.phase == NULL || !now.phase->started)
         return;
     ret->elapsed_ns = since(now.phase->t0_wall_ns, wall_ns);

@@ -1,6 +1,8 @@
 #include "coordinator/plan/check.h"
 
 #include "coordinator/plan/check_rules.h"
+#include "coordinator/plan/expand.h"
+#include "proto/wire.h"
 
 #define ASK(s, rules)        rb_rules_ask(s, rules, RB_LEN(rules))
 #define RANGES(s, msg, list) rb_ranges_ask(s, &(msg)->base, list, RB_LEN(list))
@@ -219,10 +221,11 @@ static int check_target(const rb_scope_t *plan, size_t index)
     return RANGES(&s, s.target, target_ranges) != 0 ? -1 : ASK(&s, target_rules);
 }
 
-static int check_phase(const rb_scope_t *plan, size_t index)
+/* index: of the phase as it was written; places go by it. */
+static int check_phase(const rb_scope_t *plan, const Rackbench__Phase *phase, size_t index)
 {
     rb_scope_t s = *plan;
-    s.phase = s.plan->phases[index];
+    s.phase = phase;
     snprintf(s.path, sizeof(s.path), "phases.%zu", index);
     if (ASK(&s, phase_rules) != 0)
         return -1;
@@ -237,16 +240,39 @@ static int check_phase(const rb_scope_t *plan, size_t index)
     return 0;
 }
 
+static int check_sweeps(const rb_scope_t *plan)
+{
+    for (size_t i = 0; i < plan->plan->n_phases; i++) {
+        rb_scope_t s = *plan;
+        s.phase = s.plan->phases[i];
+        snprintf(s.path, sizeof(s.path), "phases.%zu", i);
+        if (rb_check_sweep(&s) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Each point as the phase that it will be. */
+static int check_points(const rb_scope_t *plan)
+{
+    RB_AUTO(rb_plan_destroy) Rackbench__Plan *run = rb_plan_expand(plan->plan);
+    rb_scope_t s = *plan;
+    size_t next = 0;
+    s.plan = run;
+    for (size_t i = 0; i < plan->plan->n_phases; i++)
+        for (size_t k = 0; k < rb_sweep_points(plan->plan->phases[i]); k++)
+            if (check_phase(&s, run->phases[next++], i) != 0)
+                return -1;
+    return 0;
+}
+
 int rb_plan_check(const Rackbench__Plan *plan, const rb_places_t *places, rb_err_t *err)
 {
     rb_scope_t s = {.plan = plan, .places = places, .err = err};
-    if (RANGES(&s, plan, plan_ranges) != 0 || ASK(&s, plan_rules) != 0)
+    if (RANGES(&s, plan, plan_ranges) != 0 || check_sweeps(&s) != 0 || ASK(&s, plan_rules) != 0)
         return -1;
     for (size_t i = 0; i < plan->n_targets; i++)
         if (check_target(&s, i) != 0)
             return -1;
-    for (size_t i = 0; i < plan->n_phases; i++)
-        if (check_phase(&s, i) != 0)
-            return -1;
-    return 0;
+    return check_points(&s);
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "common/units.h"
+#include "coordinator/plan/expand.h"
 #include "coordinator/plan/value.h"
 
 int rb_rule_fail(const rb_scope_t *s, const char *key, const char *fmt, ...)
@@ -13,9 +14,14 @@ int rb_rule_fail(const rb_scope_t *s, const char *key, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
+    RB_AUTO(rb_free_str) char *path = rb_sweep_place(s, key);
+    RB_AUTO(rb_free_str) char *point = s->phase ? rb_point_text(s->phase) : rb_strdup("");
     RB_AUTO(rb_free_str)
-    char *path = rb_asprintf("%s%s%s", s->path, key && *s->path ? "." : "", key ? key : "");
-    return rb_places_fail(s->places, path, text, s->err);
+    char *all = rb_asprintf("%s%s%.200s%s", text, *point ? " (at the point " : "", point,
+                            *point ? ")" : "");
+    if (!path)
+        path = rb_asprintf("%s%s%s", s->path, key && *s->path ? "." : "", key ? key : "");
+    return rb_places_fail(s->places, path, all, s->err);
 }
 
 int rb_rules_ask(const rb_scope_t *s, rb_rule_t *const *rules, size_t n)

@@ -57,3 +57,8 @@ int rb_check_io(const rb_scope_t *s);
 int rb_check_search(const rb_scope_t *s);
 int rb_check_searches(const rb_scope_t *s);
 int rb_check_step_count(const rb_scope_t *s);
+/* A phase's sweep, before its points are made. */
+int rb_check_sweep(const rb_scope_t *s);
+/* Where the sweep sets this field for the scope's phase, which is a point; NULL: it does not. Owned
+ * by the caller. */
+char *rb_sweep_place(const rb_scope_t *s, const char *key);

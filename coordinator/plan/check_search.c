@@ -1,5 +1,6 @@
 #include "coordinator/analysis/latency_search.h"
 #include "coordinator/plan/check_rules.h"
+#include "coordinator/plan/expand.h"
 #include "coordinator/plan/search.h"
 
 static const rb_range_t ranges[] = {
@@ -72,6 +73,11 @@ int rb_check_search(const rb_scope_t *s)
 int rb_check_searches(const rb_scope_t *s)
 {
     int first = rb_search_job(s->phase);
+    if (first >= 0 && s->phase->point != NULL)
+        return rb_rule_fail(s, "sweep",
+                            "phase '%s' has a sweep and a job with a latency_target; put them in "
+                            "separate phases",
+                            s->phase->name);
     for (size_t i = (size_t)first + 1; first >= 0 && i < s->phase->n_jobs; i++) {
         RB_AUTO(rb_free_str) char *key = rb_asprintf("jobs.%zu.latency_target_ns", i);
         if (s->phase->jobs[i]->has_latency_target_ns)
@@ -84,15 +90,17 @@ int rb_check_searches(const rb_scope_t *s)
     return 0;
 }
 
-/* A step of a search is numbered as a phase is. */
+/* A step of a search, or a point of a sweep, is numbered as a phase is. */
 int rb_check_step_count(const rb_scope_t *s)
 {
     size_t steps = 0;
     for (size_t i = 0; i < s->plan->n_phases; i++)
-        steps += rb_search_job(s->plan->phases[i]) >= 0 ? RB_SEARCH_MAX_STEPS : 1;
+        steps += rb_search_job(s->plan->phases[i]) >= 0 ? RB_SEARCH_MAX_STEPS
+                                                        : rb_sweep_points(s->plan->phases[i]);
     if (steps <= RB_MAX_PHASES)
         return 0;
     return rb_rule_fail(s, "phases",
-                        "%zu phases and steps of searches (%d each); at most %d are right", steps,
-                        RB_SEARCH_MAX_STEPS, RB_MAX_PHASES);
+                        "%zu phases, points of sweeps and steps of searches (%d each); at most %d "
+                        "are right",
+                        steps, RB_SEARCH_MAX_STEPS, RB_MAX_PHASES);
 }

@@ -30,6 +30,18 @@ static char *text_of(ProtobufCMessage *msg, const char *key)
     return rb_value_yaml((rb_slot_t){msg, rb_schema_field(msg->descriptor, key)}, 0);
 }
 
+/* One value, or a list of them. */
+static void emit_value(out_t *o, rb_slot_t slot)
+{
+    bool list = slot.field->label == PROTOBUF_C_LABEL_REPEATED;
+    fputs(list ? "[" : "", o->f);
+    for (size_t i = 0; i < rb_slot_count(slot); i++) {
+        RB_AUTO(rb_free_str) char *text = rb_value_yaml(slot, i);
+        fprintf(o->f, "%s%s", i ? ", " : "", text);
+    }
+    fputs(list ? "]" : "", o->f);
+}
+
 static void emit_map(out_t *o, rb_slot_t slot)
 {
     key(o, slot.field);
@@ -37,9 +49,9 @@ static void emit_map(out_t *o, rb_slot_t slot)
     for (size_t i = 0; i < rb_slot_count(slot); i++) {
         ProtobufCMessage *msg = rb_slot_message(slot, i);
         RB_AUTO(rb_free_str) char *name = text_of(msg, "name");
-        RB_AUTO(rb_free_str) char *value = text_of(msg, "value");
         /* YAML asks for the mark before a key of more than 1024 characters. */
-        fprintf(o->f, "%s%s%s: %s", i ? ", " : "", strlen(name) > 1000 ? "? " : "", name, value);
+        fprintf(o->f, "%s%s%s: ", i ? ", " : "", strlen(name) > 1000 ? "? " : "", name);
+        emit_value(o, (rb_slot_t){msg, rb_schema_field(msg->descriptor, "value")});
     }
     fputs("}\n", o->f);
 }
@@ -63,14 +75,10 @@ static void emit_messages(out_t *o, rb_slot_t slot)
 
 static void emit_scalars(out_t *o, rb_slot_t slot)
 {
-    bool list = slot.field->label == PROTOBUF_C_LABEL_REPEATED;
     key(o, slot.field);
-    fputs(list ? " [" : " ", o->f);
-    for (size_t i = 0; i < rb_slot_count(slot); i++) {
-        RB_AUTO(rb_free_str) char *text = rb_value_yaml(slot, i);
-        fprintf(o->f, "%s%s", i ? ", " : "", text);
-    }
-    fputs(list ? "]\n" : "\n", o->f);
+    fputc(' ', o->f);
+    emit_value(o, slot);
+    fputc('\n', o->f);
 }
 
 static void emit_fields(out_t *o, ProtobufCMessage *msg)

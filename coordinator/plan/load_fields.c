@@ -39,13 +39,17 @@ static int load_scalar(const rb_loader_t *l, const rb_node_t *node, rb_slot_t sl
     return wrap(l, node->line, node->column);
 }
 
-static int load_scalars(const rb_loader_t *l, const rb_node_t *node, rb_slot_t slot)
+static int load_scalars(const rb_loader_t *l, const rb_node_t *node, rb_slot_t slot,
+                        const char *path)
 {
     if (node->kind != RB_NODE_LIST)
         return load_scalar(l, node, slot);
-    for (size_t i = 0; i < node->nitems; i++)
+    for (size_t i = 0; i < node->nitems; i++) {
+        RB_AUTO(rb_free_str) char *inner = rb_asprintf("%s.%zu", path, i);
+        note_place(l, node->items[i], inner);
         if (load_scalar(l, node->items[i], slot) != 0)
             return -1;
+    }
     return 0;
 }
 
@@ -82,7 +86,7 @@ int rb_load_slot(const rb_loader_t *l, const rb_node_t *node, rb_slot_t slot, co
     bool list = slot.field->label == PROTOBUF_C_LABEL_REPEATED;
     note_place(l, node, path);
     if (slot.field->type != PROTOBUF_C_TYPE_MESSAGE)
-        return list ? load_scalars(l, node, slot) : load_scalar(l, node, slot);
+        return list ? load_scalars(l, node, slot, path) : load_scalar(l, node, slot);
     if (list)
         return load_messages(l, node, slot, path);
     return rb_load_message(l, node, rb_slot_push_message(slot), path);
@@ -129,8 +133,10 @@ int rb_load_message(const rb_loader_t *l, const rb_node_t *node, ProtobufCMessag
                     const char *path)
 {
     const ProtobufCFieldDescriptor *value = rb_schema_field(msg->descriptor, "value");
-    if (node->kind == RB_NODE_SCALAR && value && !node->missing) {
-        if (load_scalar(l, node, (rb_slot_t){msg, value}) != 0)
+    bool values = value && value->label == PROTOBUF_C_LABEL_REPEATED && node->kind == RB_NODE_LIST;
+    if ((node->kind == RB_NODE_SCALAR && value && !node->missing) || values) {
+        RB_AUTO(rb_free_str) char *inner = rb_asprintf("%s.value", path);
+        if (rb_load_slot(l, node, (rb_slot_t){msg, value}, inner) != 0)
             return -1;
     } else if (node->kind != RB_NODE_MAP && !node->missing) {
         return expected(l, node, "a map of keys", node->key);

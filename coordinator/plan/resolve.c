@@ -74,7 +74,7 @@ static void inherit(Rackbench__Job *job, const Rackbench__Job *defaults)
     rackbench__job__free_unpacked(copy, NULL);
 }
 
-static void resolve_job(const Rackbench__Plan *plan, Rackbench__Job *job)
+void rb_job_fill(const Rackbench__Plan *plan, Rackbench__Job *job)
 {
     FILL(job, job_fill);
     if (!job->bssplit)
@@ -93,7 +93,8 @@ static void resolve_phase(const Rackbench__Plan *plan, Rackbench__Phase *phase)
     for (size_t i = 0; i < phase->n_jobs; i++) {
         if (phase->defaults)
             inherit(phase->jobs[i], phase->defaults);
-        resolve_job(plan, phase->jobs[i]);
+        if (phase->n_sweep == 0) /* else each point, when its values are known */
+            rb_job_fill(plan, phase->jobs[i]);
     }
     if (phase->defaults)
         rackbench__job__free_unpacked(phase->defaults, NULL);

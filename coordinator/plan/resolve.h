@@ -11,6 +11,9 @@
  *   numjobs 1, offset 0, direct true, seq_layout region; rwmixread 50 if rw is rw or randrw and
  *   only then; beside latency_target, latency_percentile 99 and rate_scope cluster.
  *
+ * A phase with a sweep keeps its jobs as they were written, with their names and defaults: each
+ * point is filled when it is made (expand.h).
+ *
  * The rest of a job stays unset where the plan says nothing:
  *
  * - size: from offset to the end of the file or device
@@ -39,6 +42,9 @@ int rb_plan_resolve(Rackbench__Plan *plan, const rb_places_t *places, rb_err_t *
 
 /* Names the phases and jobs that have no name; part of rb_plan_resolve. */
 void rb_plan_name_all(Rackbench__Plan *plan);
+
+/* The defaults of one job; part of rb_plan_resolve and rb_plan_expand. */
+void rb_job_fill(const Rackbench__Plan *plan, Rackbench__Job *job);
 
 /* May a job of this mode change data? */
 static inline bool rb_rw_writes(Rackbench__Rw__Mode rw)

@@ -8,7 +8,7 @@ static const struct {
     rb_number_t number;
 } units[] = {{"_ns", RB_NUMBER_NS}, {"_bytes", RB_NUMBER_BYTES}, {"_ppm", RB_NUMBER_PPM}};
 
-static bool is_number(const ProtobufCFieldDescriptor *field)
+bool rb_schema_is_number(const ProtobufCFieldDescriptor *field)
 {
     return field->type == PROTOBUF_C_TYPE_UINT32 || field->type == PROTOBUF_C_TYPE_UINT64;
 }
@@ -19,7 +19,8 @@ static size_t unit_of(const ProtobufCFieldDescriptor *field)
     size_t n = strlen(field->name);
     for (size_t i = 0; i < RB_LEN(units); i++) {
         size_t m = strlen(units[i].suffix);
-        if (is_number(field) && n > m && strcmp(field->name + n - m, units[i].suffix) == 0)
+        if (rb_schema_is_number(field) && n > m &&
+            strcmp(field->name + n - m, units[i].suffix) == 0)
             return i;
     }
     return RB_LEN(units);

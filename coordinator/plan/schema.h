@@ -29,6 +29,7 @@ const ProtobufCFieldDescriptor *rb_schema_field(const ProtobufCMessageDescriptor
                                                 const char *key);
 /* The message field that takes the keys this message lacks (a phase's job keys); NULL if none. */
 const ProtobufCFieldDescriptor *rb_schema_defaults(const ProtobufCMessageDescriptor *type);
+bool rb_schema_is_number(const ProtobufCFieldDescriptor *field);
 rb_number_t rb_schema_number(const ProtobufCFieldDescriptor *field);
 rb_key_t rb_schema_key(const ProtobufCFieldDescriptor *field);
 /* "write bs" (for a word of fio's), "did you mean 'iodepth'?" or "the keys here are a, b, c", the

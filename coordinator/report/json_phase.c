@@ -91,7 +91,9 @@ static json_t *point_json(const rb_result_phase_t *phase)
 {
     json_t *o = json_object();
     for (size_t i = 0; i < phase->npoint; i++)
-        json_object_set_new(o, phase->point[i].key.text, rb_json_u64(phase->point[i].number));
+        rb_json_set(o, phase->point[i].key.text,
+                    phase->point[i].is_number ? rb_json_u64(phase->point[i].number)
+                                              : rb_json_text(phase->point[i].text));
     return o;
 }
 
@@ -150,6 +152,9 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
         json_object_set_new(o, "point", point_json(phase));
     json_object_set_new(o, "what", what_json(phase));
     json_object_set_new(o, "started", json_string(rb_words_stamp(started, phase->t0_wall_ns)));
+    if (phase->has_idle)
+        json_object_set_new(o, "idle_before_ns", rb_json_u64(phase->idle_before_ns));
+    json_object_set_new(o, "written_before_bytes", rb_json_u64(phase->written_before_bytes));
     json_object_set_new(o, "seconds", json_real(phase->seconds));
     json_object_set_new(o, "marks", marks_json(phase));
     json_object_set_new(o, "interval", interval_json(phase));

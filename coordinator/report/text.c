@@ -115,7 +115,7 @@ void rb_text_wrapped(FILE *out, const char *text, size_t at)
 }
 
 /* "a, b and 7 more". */
-static char *joined(const char *const *names, size_t n)
+static char *joined(char *const *names, size_t n)
 {
     char *list = rb_strdup("");
     for (size_t i = 0; i < n && i < MAX_NAMES_SHOWN; i++) {
@@ -158,16 +158,25 @@ static void put_events(const rb_text_t *text)
         fprintf(text->out, "  and %zu more: see result.json\n", r->nevents - MAX_EVENTS_SHOWN);
 }
 
+/* Is it shown in full, or the first of a sweep's table? */
+static bool is_told(const rb_result_t *r, size_t phase)
+{
+    for (size_t i = 0; i < r->nsweeps; i++)
+        if (r->sweeps[i].first == phase)
+            return true;
+    return rb_text_shows_phase(r, phase);
+}
+
 static void put_closed(const rb_text_t *text)
 {
     const rb_result_t *r = text->result;
-    const char **closed = rb_calloc(r->nphases + 1, sizeof(*closed));
+    char **closed = rb_calloc(r->nphases + 1, sizeof(*closed));
     size_t n = 0, shown = 0;
     for (size_t i = 0; i < r->nphases; i++) {
-        bool is_shown = rb_text_shows_phase(r, i);
+        bool is_shown = is_told(r, i);
         shown += is_shown;
         if (is_shown && r->phases[i].closed_loop)
-            closed[n++] = r->phases[i].name;
+            closed[n++] = (char *)(uintptr_t)r->phases[i].name;
     }
     RB_AUTO(rb_free_str) char *names = joined(closed, n);
     RB_AUTO(rb_free_str)
@@ -184,7 +193,7 @@ static void put_legend(const rb_text_t *text)
 {
     bool has_closed = false;
     for (size_t i = 0; i < text->result->nphases; i++)
-        has_closed |= text->result->phases[i].closed_loop && rb_text_shows_phase(text->result, i);
+        has_closed |= text->result->phases[i].closed_loop && is_told(text->result, i);
     if (text->has_uncertain || text->has_censored || has_closed)
         fputc('\n', text->out);
     if (text->has_uncertain)
@@ -194,7 +203,7 @@ static void put_legend(const rb_text_t *text)
     put_closed(text);
 }
 
-/* The table of a search stands before its best step. */
+/* The table of a search stands before its best step, that of a sweep for all its points. */
 static void put_phases(rb_text_t *text)
 {
     const rb_result_t *r = text->result;
@@ -202,6 +211,9 @@ static void put_phases(rb_text_t *text)
         for (size_t s = 0; s < r->nsearches; s++)
             if (r->searches[s].steps[0].phase == i)
                 rb_text_search(text, &r->searches[s]);
+        for (size_t s = 0; s < r->nsweeps; s++)
+            if (r->sweeps[s].first == i)
+                rb_text_sweep(text, &r->sweeps[s]);
         if (rb_text_shows_phase(r, i))
             rb_text_phase(text, &r->phases[i]);
     }

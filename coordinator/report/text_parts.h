@@ -15,6 +15,9 @@ typedef struct {
 void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase);
 /* A search's steps and its verdict. */
 void rb_text_search(rb_text_t *text, const rb_result_search_t *search);
+/* A sweep: a line for each point and kind of operation. */
+void rb_text_sweep(rb_text_t *text, const rb_result_sweep_t *sweep);
+/* In full, and not in a table alone. */
 bool rb_text_shows_phase(const rb_result_t *result, size_t index);
 void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase);
 /* Where the workers ran, how busy the CPUs were, why the tool was the limit. */

@@ -97,6 +97,9 @@ void rb_text_search(rb_text_t *text, const rb_result_search_t *search)
  */
 bool rb_text_shows_phase(const rb_result_t *result, size_t index)
 {
+    for (size_t i = 0; i < result->nsweeps; i++)
+        if (index - result->sweeps[i].first < result->sweeps[i].count)
+            return false;
     for (size_t i = 0; i < result->nsearches; i++) {
         const rb_result_search_t *s = &result->searches[i];
         for (size_t k = 0; k < s->nsteps; k++)

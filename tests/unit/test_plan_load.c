@@ -59,8 +59,8 @@ static const bad_plan_t bad[] = {
      "p.yaml:3:5: unknown key 'iodeph'; did you mean 'iodepth'?"},
     {"phases:\n  - name: a\n    defaults: {iodepth: 4}\n",
      "p.yaml:3:5: unknown key 'defaults'; the keys here are name, destructive, jobs, stop_when, "
-     "target, rw, rwmixread, bs, iodepth, numjobs, size, offset, direct, runtime, ramp_time, "
-     "io_size, number_ios, rate_iops, seq_layout and more: see man rackbench-plan"},
+     "sweep, sweep_mode, point, target, rw, rwmixread, bs, iodepth, numjobs, size, offset, direct, "
+     "runtime, ramp_time, io_size, number_ios and more: see man rackbench-plan"},
     {"phases:\n  - name: a\n    jobs:\n      - {rw: raed}\n",
      "p.yaml:4:14: rw: 'raed' is not known here; one of read, write, randread, randwrite, rw, "
      "randrw, trim, randtrim is right"},

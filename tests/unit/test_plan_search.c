@@ -118,7 +118,8 @@ static void test_steps_are_limited(void **state)
             assert_int_equal(plan->n_phases, 186);
         } else {
             expect_message(text, size, RESOLVED,
-                           "p.yaml:2:1: 4097 phases and steps of searches (24 each); at most 4096 "
+                           "p.yaml:2:1: 4097 phases, points of sweeps and steps of searches (24 "
+                           "each); at most 4096 "
                            "are right");
         }
         free(text);

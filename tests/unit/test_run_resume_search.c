@@ -1,4 +1,5 @@
-/* A search that is taken up again: it goes on from what its steps have shown. */
+/* A search that is taken up again goes on from what its steps have shown, and a sweep at the point
+ * that was cut short. */
 #include "coordinator/run.h"
 
 #include "tests/unit/resume_fixture.h"
@@ -82,6 +83,35 @@ static void test_cut_step_is_run_again(void **state)
     expect_step(f, 2, 500);
 }
 
+/* Of a sweep the point that was cut short is run again, another phase is not; and one that was not
+ * cut is over. */
+static void test_cut_point_is_run_again(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        Rackbench__Point point = RACKBENCH__POINT__INIT;
+        before_t before;
+        RB_AUTO(fixture_destroy) fixture_t *f = fixture_new();
+        f->job.has_runtime_ns = true;
+        f->plan.n_phases = 2;
+        f->phase.point = kind > 0 ? &point : NULL;
+        resume_in_phase(f, &before);
+        before.resume.under_way = false;
+        before.resume.cut_step = before.resume.was_cut = kind < 2;
+        before.resume.step = 1;
+        greet(f, LOADED);
+        expect(f, "Hello1 Hello2 Load1 Load2 ");
+        all_enter(f, LOADED);
+        expect(f, "Prepare1 Prepare2 ");
+        assert_int_equal(f->prepared, 1);
+        assert_int_equal(f->rows[RB_ROW_STEP], kind == 1);
+        if (kind != 1)
+            continue;
+        assert_int_equal(f->last[RB_ROW_STEP].step.plan_phase, 0);
+        assert_int_equal(f->last[RB_ROW_STEP].step.step, 2);
+    }
+}
+
 /* The journal ends behind a STEP row, or before the figures of the step that it follows. */
 static void test_between_steps(void **state)
 {
@@ -125,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_search_goes_on),
         cmocka_unit_test(test_cut_step_is_run_again),
+        cmocka_unit_test(test_cut_point_is_run_again),
         cmocka_unit_test(test_between_steps),
         cmocka_unit_test(test_collect_only_leaves_steps_out),
     };

@@ -1,0 +1,89 @@
+#include "coordinator/result_parts.h"
+
+static uint64_t written_bytes(const rb_stats_t *stats)
+{
+    uint64_t bytes = stats->op[RB_OP_WRITE].bytes;
+    for (int part = RB_PART_RAMP; part < RB_PART_COUNT; part++)
+        bytes += stats->outside[part][RB_OP_WRITE].bytes;
+    return bytes;
+}
+
+/* When the I/O of a phase was over, by the coordinator's clock. */
+static uint64_t over_ns(const rb_result_t *result, const rb_result_phase_t *phase)
+{
+    uint64_t last_ns = (uint64_t)(phase->to_last_seconds * (double)RB_NS_PER_S);
+    return result->fold->phases[phase->index].t0_ns + RB_MAX(phase->end_ns, last_ns);
+}
+
+static void fill_before(rb_result_t *result)
+{
+    uint64_t written = 0;
+    size_t prepare = 0;
+    for (size_t i = 0; i < result->nphases; i++) {
+        rb_result_phase_t *phase = &result->phases[i];
+        uint64_t t0_ns = result->fold->phases[phase->index].t0_ns;
+        while (prepare < result->nprepares && result->prepares[prepare].index <= phase->index)
+            written += written_bytes(&result->prepares[prepare++].cluster);
+        phase->written_before_bytes = written;
+        written += written_bytes(&phase->cluster);
+        uint64_t before_ns = i > 0 ? over_ns(result, phase - 1) : 0;
+        phase->has_idle = i > 0 && t0_ns >= before_ns;
+        phase->idle_before_ns = phase->has_idle ? t0_ns - before_ns : 0;
+    }
+}
+
+/* Where in the plan that was run the sweep of this point begins; -1: it is none. */
+static int64_t sweep_begin(const Rackbench__Phase *phase, uint32_t plan_phase)
+{
+    return phase->point != NULL ? (int64_t)plan_phase + 1 - phase->point->number : -1;
+}
+
+void rb_result_sweeps(rb_result_t *result)
+{
+    const rb_fold_t *fold = result->fold;
+    int64_t open = -1;
+    fill_before(result);
+    for (size_t i = 0; i < result->nphases; i++) {
+        uint32_t index = result->phases[i].index;
+        const Rackbench__Phase *phase = rb_fold_plan_phase(fold, index);
+        int64_t begin = sweep_begin(phase, fold->phases[index].plan_phase);
+        if (begin >= 0 && begin != open)
+            *RB_PUSH(result->sweeps, result->nsweeps) =
+                (rb_result_sweep_t){.first = i, .of = phase->point->of};
+        if (begin >= 0) {
+            result->sweeps[result->nsweeps - 1].count++;
+            result->sweeps[result->nsweeps - 1].reached = phase->point->number;
+        }
+        open = begin;
+    }
+}
+
+static bool was_started(const rb_fold_t *fold, uint32_t plan_phase)
+{
+    for (size_t i = 0; i < fold->nphases; i++)
+        if (fold->phases[i].started && fold->phases[i].plan_phase == plan_phase)
+            return true;
+    return false;
+}
+
+/* A sweep once, with how many of its points are missing. */
+void rb_result_not_run(rb_result_t *result)
+{
+    const rb_fold_t *fold = result->fold;
+    const Rackbench__Plan *plan = fold->plan;
+    for (uint32_t i = 0, next; i < plan->n_phases; i = next) {
+        const Rackbench__Phase *phase = plan->phases[i];
+        const char *name = phase->name != NULL ? phase->name : "";
+        uint32_t missing = 0;
+        int64_t begin = sweep_begin(phase, i);
+        for (next = i; next < plan->n_phases; next++) {
+            if (next > i && (begin < 0 || sweep_begin(plan->phases[next], next) != begin))
+                break;
+            missing += !was_started(fold, next);
+        }
+        if (missing > 0)
+            *RB_PUSH(result->not_run, result->nnot_run) =
+                missing == next - i ? rb_strdup(name)
+                                    : rb_asprintf("%s (%u of %u points)", name, missing, next - i);
+    }
+}
