@@ -18,7 +18,8 @@ static const bad_plan_t bad[] = {
     {SWEEP("sweep: {bs: [4k], bs_bytes: [8k]}", ""),
      "p.yaml:4:23: sweep: this key stands there twice; remove one"},
     {SWEEP("sweep: {iodepth: [1, many]}", ""),
-     "p.yaml:4:26: sweep: iodepth: \"many\" is not a count: it does not begin with a digit; write a "
+     "p.yaml:4:26: sweep: iodepth: \"many\" is not a count: it does not begin with a digit; write "
+     "a "
      "whole number, or one with k M G T P (thousand, million, ...)"},
     {SWEEP("sweep: {iodepth: [1, 0]}", ""),
      "p.yaml:4:13: iodepth: 0 is out of range; 1 to 4096 is right (at the point iodepth 0)"},
