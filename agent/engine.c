@@ -132,6 +132,7 @@ static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_
                               .cursor = &e->cursors[j * e->nsubjects + i],
                               .backend = backend_of(job),
                               .job_index = j,
+                              .passes = e->phase->fill != NULL ? e->phase->fill->passes : 0,
                               .run = rb_verify_run(opts->run_id),
                               .interval_ns =
                                   e->plan->interval_ns > 0 ? e->plan->interval_ns : RB_NS_PER_S,

@@ -72,7 +72,8 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
                              .worker = w->o.number,
                              .seed = w->o.seed,
                              .cursor = w->o.cursor,
-                             .once = !bounded};
+                             .once = !bounded,
+                             .passes = w->o.passes};
     if (rb_block_init(&w->block, &block, err) < 0)
         return -1;
     w->load = w->block.ops;

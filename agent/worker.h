@@ -60,6 +60,7 @@ typedef struct {
     rb_watch_group_t *watches;       /* of this job and subject; outlives the worker, as the next */
     rb_job_log_t *log;               /* NULL: none */
     uint32_t log_index;              /* of this worker's ring */
+    uint32_t passes;                 /* of a fill (block.h); 0: it is none */
 } rb_worker_opts_t;
 
 typedef struct {

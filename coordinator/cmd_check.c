@@ -5,12 +5,13 @@
 #include "coordinator/plan/emit.h"
 #include "coordinator/plan/expand.h"
 #include "coordinator/plan/log_size.h"
+#include "coordinator/plan/precondition.h"
+#include "coordinator/plan/resolve.h"
 #include "coordinator/plan/search.h"
 #include "coordinator/plan_source.h"
 #include "coordinator/report/words.h"
 #include "coordinator/task.h"
 #include "proto/select.h"
-#include "proto/wire.h"
 
 static const char *const actions[] = {
     [RACKBENCH__SUBJECT__ACTION__reads] = "reads",
@@ -37,31 +38,60 @@ static void print_search(const Rackbench__Phase *phase)
            rb_fmt_duration(step, sizeof(step), rb_phase_runtime_ns(phase)), ppm / 1e4);
 }
 
-static void print_points(const Rackbench__Plan *plan, size_t index, size_t points)
+static size_t points_of(const Rackbench__Phase *phase)
 {
-    RB_AUTO(rb_plan_destroy) Rackbench__Plan *run = rb_plan_expand(plan);
-    char step[RB_FMT_SIZE];
-    size_t first = 0;
-    for (size_t i = 0; i < index; i++)
-        first += rb_sweep_points(plan->phases[i]);
-    uint64_t step_ns =
-        rb_phase_ramp_ns(run->phases[first]) + rb_phase_runtime_ns(run->phases[first]);
-    printf("phase %s: a sweep of %zu point%s, in this order", plan->phases[index]->name, points,
-           points == 1 ? "" : "s");
-    if (step_ns > 0)
-        printf("; the first takes %s", rb_fmt_duration(step, sizeof(step), step_ns));
-    puts(":");
-    for (size_t k = 0; k < points; k++) {
-        RB_AUTO(rb_free_str) char *text = rb_point_text(run->phases[first + k]);
-        printf("  %4zu  %s\n", k + 1, text);
-    }
+    return phase->point != NULL ? phase->point->of : 1;
 }
 
-static void print_sweeps(const Rackbench__Plan *plan)
+static void print_point(const Rackbench__Phase *phase)
 {
-    for (size_t i = 0; i < plan->n_phases; i++)
-        if (plan->phases[i]->n_sweep > 0)
-            print_points(plan, i, rb_sweep_points(plan->phases[i]));
+    char step[RB_FMT_SIZE];
+    RB_AUTO(rb_free_str) char *text = rb_point_text(phase);
+    uint64_t step_ns = rb_phase_ramp_ns(phase) + rb_phase_runtime_ns(phase);
+    if (phase->point->number == 1)
+        printf("phase %s: a sweep of %zu point%s, in this order:\n", phase->name, points_of(phase),
+               points_of(phase) == 1 ? "" : "s");
+    printf("  %4u  %s", phase->point->number, text);
+    if (step_ns > 0)
+        printf(": %s", rb_fmt_duration(step, sizeof(step), step_ns));
+    putchar('\n');
+}
+
+static void print_fill(const Rackbench__Plan *run, const Rackbench__Phase *fill)
+{
+    char bs[RB_FMT_SIZE], bytes[RB_FMT_SIZE];
+    const Rackbench__Job *job = fill->jobs[0];
+    uint64_t known = rb_fill_file_bytes(run, fill);
+    printf("before phase %s: all of %s", fill->name, job->target);
+    for (size_t i = 1; i < fill->n_jobs; i++)
+        printf(", %s", fill->jobs[i]->target);
+    if (rb_rw_trims(job->rw)) {
+        puts(" is trimmed");
+        return;
+    }
+    printf(" is filled %u time%s, %s %s, iodepth %u", fill->fill->passes,
+           fill->fill->passes == 1 ? "" : "s",
+           rb_rw_is_sequential(job->rw) ? "in order by" : "at random by",
+           rb_fmt_bytes(bs, sizeof(bs), job->bs_bytes), job->iodepth);
+    if (known > 0)
+        printf(": %s on each host", rb_fmt_bytes(bytes, sizeof(bytes), known));
+    putchar('\n');
+}
+
+/* What is run that the plan does not spell out, in its order. */
+static void print_course(const Rackbench__Plan *run)
+{
+    size_t fills = 0;
+    for (size_t i = 0; i < run->n_phases; i++) {
+        const Rackbench__Phase *phase = run->phases[i];
+        if (phase->fill != NULL)
+            print_fill(run, phase);
+        else if (phase->point != NULL)
+            print_point(phase);
+        fills += phase->fill != NULL && !rb_rw_trims(phase->jobs[0]->rw);
+    }
+    if (fills > 0)
+        printf("%zu fill%s\n", fills, fills == 1 ? "" : "s");
 }
 
 static bool has_files(const Rackbench__Plan *plan)
@@ -196,7 +226,7 @@ int cmd_check(const rb_options_t *options, rb_err_t *err)
         return (int)err->code;
     RB_AUTO(rb_free_str) char *resolved = rb_plan_emit(source->plan);
     fputs(resolved, stdout);
-    print_sweeps(source->plan);
+    print_course(source->run);
     print_duration(source->run);
     print_logs(source->run);
     if (options->hosts != NULL || options->local > 0)

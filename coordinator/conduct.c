@@ -117,6 +117,29 @@ static const char *stage_word(const rb_run_view_t *view)
     return "";
 }
 
+static bool fills(const Rackbench__Phase *phase, const char *target)
+{
+    for (size_t i = 0; i < phase->n_jobs; i++)
+        if (strcmp(phase->jobs[i]->target, target) == 0)
+            return true;
+    return false;
+}
+
+/* Of a fill the end is known by bytes: of all drives together. */
+static void fill_bytes(const conduct_t *c, const Rackbench__Phase *phase, rb_live_state_t *state)
+{
+    const Rackbench__Plan *plan = c->run_opts.plan;
+    state->word = "filling";
+    for (size_t i = 0; i < c->run_opts.nhosts; i++) {
+        const Rackbench__Loaded *loaded = rb_run_loaded(c->run, (uint32_t)i + 1);
+        for (size_t k = 0; loaded != NULL && k < loaded->n_subjects; k++)
+            if (fills(phase, plan->targets[loaded->subjects[k]->target]->name))
+                state->total_bytes += phase->fill->passes * loaded->subjects[k]->size_bytes;
+    }
+    if (c->opts->fold != NULL)
+        state->done_bytes = rb_step_bytes(c->opts->fold, state->phase_index);
+}
+
 static void fill_phase(const conduct_t *c, const rb_run_view_t *view, uint64_t now_ns,
                        rb_live_state_t *state)
 {
@@ -134,6 +157,8 @@ static void fill_phase(const conduct_t *c, const rb_run_view_t *view, uint64_t n
     if (view->stage != RB_STAGE_RUN)
         return;
     state->elapsed_ns = now_ns > view->t0_ns ? now_ns - view->t0_ns : 0;
+    if (phase->fill != NULL && !view->stopping)
+        fill_bytes(c, phase, state);
     if (phase->jobs[0]->has_runtime_ns)
         state->total_ns = rb_phase_ramp_ns(phase) + rb_phase_runtime_ns(phase);
 }

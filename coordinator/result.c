@@ -177,14 +177,14 @@ static void count_starts(const rb_fold_phase_t *p, rb_result_phase_t *phase)
     }
 }
 
-static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
+static void fill_phase(const rb_result_t *result, rb_summer_t *summer, uint32_t index,
+                       rb_result_phase_t *phase)
 {
-    rb_result_phase_t *phase = RB_PUSH(result->phases, result->nphases);
     phase->name = phase_name(result->fold, (int32_t)index);
     phase->index = index;
     phase->series = &result->fold->phases[index].series;
     phase->t0_wall_ns = result->fold->phases[index].t0_wall_ns;
-    uint32_t first_host = rb_result_interval(result->fold, phase);
+    phase->first_to_stop = rb_result_interval(result->fold, phase);
     rb_scope_t scope = whole_phase(result->fold, index);
     scope.seconds = phase->seconds;
     rb_result_scopes(summer, &scope, phase);
@@ -200,7 +200,22 @@ static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
     rb_result_what(result->fold, phase);
     rb_result_point(result->fold, phase);
     count_series_hosts(phase);
-    add_share_event(result, result->nphases - 1, first_host);
+}
+
+/* Of a fill each drive goes at its own pace: that not all were running is no event. */
+static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
+{
+    const Rackbench__Phase *run = rb_fold_plan_phase(result->fold, index);
+    if (run->fill != NULL) {
+        rb_result_phase_t *fill = RB_PUSH(result->prepares, result->nprepares);
+        fill_phase(result, summer, index, fill);
+        fill->passes = RB_MAX(run->fill->passes, 1u);
+        fill->discards = run->n_jobs > 0 && run->jobs[0]->rw == RACKBENCH__RW__MODE__trim;
+        return;
+    }
+    rb_result_phase_t *phase = RB_PUSH(result->phases, result->nphases);
+    fill_phase(result, summer, index, phase);
+    add_share_event(result, result->nphases - 1, phase->first_to_stop);
 }
 
 static void add_prepare(rb_result_t *result, rb_summer_t *summer, uint32_t index)

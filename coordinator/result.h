@@ -147,6 +147,7 @@ typedef struct {
     const char *marks[RB_MAX_PHASE_MARKS];
     uint64_t start_ns, end_ns; /* M [ns since T0] */
     double common_share;
+    uint32_t first_to_stop; /* host by number; 0: all ran to the end of M */
     bool has_start;
     uint64_t skew_ns, skew_bound_ns;
     size_t start_hosts, start_of; /* hosts whose start is known, of those that took part */
@@ -173,6 +174,8 @@ typedef struct {
     uint32_t laid_out, reused; /* prepare: files */
     size_t nwatts;
     rb_result_watts_t *watts; /* [nwatts] power that the user read; a prepare has none */
+    uint32_t passes;           /* of a fill, which is a prepare with all that a phase has; else 0 */
+    bool discards;             /* ... that trims */
 } rb_result_phase_t;
 
 /* A step of a search. */
@@ -221,11 +224,12 @@ typedef struct {
     const char **marks;
     char **not_run; /* owned: phases of the plan that never started */
     size_t nprepares, nphases, nevents, nsearches, nsweeps;
-    rb_result_sweep_t *sweeps;            /* in the order of the plan */
-    rb_result_search_t *searches;         /* in the order of the plan */
-    rb_result_phase_t *prepares, *phases; /* prepares: layouts; no interval, start or series */
-    rb_result_event_t *events;            /* by time */
-    char **texts;                         /* [nphases] of the events made here; NULL where none */
+    rb_result_sweep_t *sweeps;    /* in the order of the plan */
+    rb_result_search_t *searches; /* in the order of the plan */
+    rb_result_phase_t *prepares,
+        *phases;               /* prepares: fills; and layouts, without interval, start, series */
+    rb_result_event_t *events; /* by time */
+    char **texts;              /* [nphases] of the events made here; NULL where none */
 } rb_result_t;
 
 /* RB_ERR_INPUT when the fold has no RUN row (an empty journal). */

@@ -17,18 +17,22 @@ static uint64_t over_ns(const rb_result_t *result, const rb_result_phase_t *phas
 
 static void fill_before(rb_result_t *result)
 {
-    uint64_t written = 0;
+    uint64_t written = 0, before_ns = 0;
     size_t prepare = 0;
     for (size_t i = 0; i < result->nphases; i++) {
         rb_result_phase_t *phase = &result->phases[i];
         uint64_t t0_ns = result->fold->phases[phase->index].t0_ns;
-        while (prepare < result->nprepares && result->prepares[prepare].index <= phase->index)
-            written += written_bytes(&result->prepares[prepare++].cluster);
+        for (; prepare < result->nprepares && result->prepares[prepare].index <= phase->index;
+             prepare++) {
+            written += written_bytes(&result->prepares[prepare].cluster);
+            if (result->prepares[prepare].passes > 0)
+                before_ns = over_ns(result, &result->prepares[prepare]);
+        }
         phase->written_before_bytes = written;
         written += written_bytes(&phase->cluster);
-        uint64_t before_ns = i > 0 ? over_ns(result, phase - 1) : 0;
-        phase->has_idle = i > 0 && t0_ns >= before_ns;
+        phase->has_idle = before_ns > 0 && t0_ns >= before_ns;
         phase->idle_before_ns = phase->has_idle ? t0_ns - before_ns : 0;
+        before_ns = over_ns(result, phase);
     }
 }
 
@@ -75,11 +79,15 @@ void rb_result_not_run(rb_result_t *result)
         const Rackbench__Phase *phase = plan->phases[i];
         const char *name = phase->name != NULL ? phase->name : "";
         uint32_t missing = 0;
+        if (phase->fill != NULL) { /* its phase was not run, either */
+            next = i + 1;
+            continue;
+        }
         int64_t begin = sweep_begin(phase, i);
         for (next = i; next < plan->n_phases; next++) {
             if (next > i && (begin < 0 || sweep_begin(plan->phases[next], next) != begin))
                 break;
-            missing += !was_started(fold, next);
+            missing += plan->phases[next]->fill == NULL && !was_started(fold, next);
         }
         if (missing > 0)
             *RB_PUSH(result->not_run, result->nnot_run) =

@@ -91,11 +91,12 @@ static bool search_goes_on(rb_run_t *run, uint64_t now_ns)
     return run->search.verdict == RB_SEARCH_GOES_ON;
 }
 
-/* Steps of a search, and points of a sweep, that were cut short are run again. */
+/* Steps of a search, points of a sweep and fills that were cut short are run again. */
 static bool runs_again(rb_run_t *run, uint64_t now_ns)
 {
     if (run->search_job < 0)
-        return run->cut_step && rb_run_phase(run)->point != NULL;
+        return run->cut_step &&
+               (rb_run_phase(run)->point != NULL || rb_run_phase(run)->fill != NULL);
     return run->search.verdict == RB_SEARCH_GOES_ON &&
            (run->told || run->cut_step || search_goes_on(run, now_ns));
 }

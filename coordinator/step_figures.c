@@ -51,3 +51,19 @@ uint64_t rb_step_late_ops(const rb_fold_t *fold, uint32_t phase, uint32_t job, u
     RB_AUTO(rb_hist_destroy) rb_hist_t *response = responses(&fold->phases[phase], job);
     return rb_hist_count_above(response, target_ns);
 }
+
+uint64_t rb_step_bytes(const rb_fold_t *fold, uint32_t phase)
+{
+    uint64_t bytes = 0;
+    if (phase >= fold->nphases)
+        return 0;
+    for (size_t i = 0; i < fold->phases[phase].nmembers; i++) {
+        const rb_member_t *m = &fold->phases[phase].members[i];
+        for (size_t k = 0; k < m->ntotals; k++) {
+            bytes += m->totals[k].bytes;
+            for (int part = RB_PART_RAMP; part < RB_PART_COUNT; part++)
+                bytes += m->totals[k].outside[part].bytes;
+        }
+    }
+    return bytes;
+}

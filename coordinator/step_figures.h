@@ -11,5 +11,7 @@
  * response times together. */
 void rb_step_figures(const rb_fold_t *fold, uint32_t phase, uint32_t job, uint32_t percentile_ppm,
                      rb_search_figures_t *ret);
+/* All that was moved in a step so far, the ramp and what came late too. */
+uint64_t rb_step_bytes(const rb_fold_t *fold, uint32_t phase);
 /* Operations of M that took longer than that, as far as they have come in. */
 uint64_t rb_step_late_ops(const rb_fold_t *fold, uint32_t phase, uint32_t job, uint64_t target_ns);

@@ -141,7 +141,7 @@ static int set_region(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
     b->base_bytes = offset;
     b->region_bytes = size;
     b->nblocks = size / b->bs_bytes;
-    if (b->nblocks == 0)
+    if (b->nblocks == 0 && opts->passes == 0)
         return rb_err_set(err, RB_ERR_INPUT,
                           "job '%s': a region of %s on %s holds no block of %s; lower bs",
                           job->name, rb_fmt_bytes(what[0], RB_FMT_SIZE, size), s->path,
@@ -237,6 +237,31 @@ static int set_random(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
     return 0;
 }
 
+/* The whole drive in whole units, its last partial block too. */
+static int set_fill(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
+{
+    uint64_t unit = unit_bytes(opts);
+    b->region_bytes = opts->subject->size_bytes / unit * unit;
+    b->nblocks = (b->region_bytes + b->bs_bytes - 1) / b->bs_bytes;
+    if (b->nblocks > RB_MAX_PERMUTATION)
+        return too_many(opts, err);
+    b->ops = &rb_block_fill_ops;
+    b->once = true;
+    b->fill_blocks = b->nblocks * opts->passes;
+    b->permuted = is_random(opts->job);
+    b->seed = opts->seed;
+    if (b->permuted)
+        rb_permutation_init(&b->shuffle, b->nblocks, b->seed, b->pass);
+    return 0;
+}
+
+static int set_place(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
+{
+    if (opts->passes > 0)
+        return set_fill(b, opts, err);
+    return is_random(opts->job) ? set_random(b, opts, err) : set_sequential(b, opts, err);
+}
+
 int rb_block_init(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
 {
     memset(b, 0, sizeof(*b));
@@ -245,7 +270,7 @@ int rb_block_init(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
     set_mix(b, opts->job);
     if (set_sizes(b, opts->job, err) < 0 || set_region(b, opts, err) < 0)
         return -1;
-    int rc = is_random(opts->job) ? set_random(b, opts, err) : set_sequential(b, opts, err);
+    int rc = set_place(b, opts, err);
     b->own = b->place != rb_block_place_cursor;
     return rc;
 }

@@ -16,6 +16,8 @@
  *   bssplit a last partial block is not used.
  * - mix: of all operations rwmixtrim percent trim, of the others rwmixread percent (default 50)
  *   read; by the worker's own rng. A job that reads only never trims.
+ * - a fill goes over the whole drive, each block once a pass, in order or by rw in the
+ * permutation's, its last partial block too; size, offset, mix and layout do not count.
  * - fsync, fdatasync: after every n writes of this worker its next operation is a SYNC. It comes
  *   when they were given out, not when they are complete.
  *
@@ -42,6 +44,7 @@ typedef struct {
     uint64_t seed;            /* the same for all workers of this job and drive */
     _Atomic uint64_t *cursor; /* of the workers of this job and drive; outlives the workload */
     bool once;                /* what shares the cursor ends after one pass over the region */
+    uint32_t passes; /* a fill: so many times over the whole drive, by one worker; 0: none */
 } rb_block_opts_t;
 
 typedef struct rb_block rb_block_t;
@@ -74,6 +77,7 @@ struct rb_block {
     bool permuted; /* by cursor: in the permutation's order */
     uint64_t region_bytes;
     uint64_t seed, pass;      /* of the permutation */
+    uint64_t fill_blocks;     /* a fill: in all passes, the partial last one of each too */
     rb_permutation_t shuffle; /* of this pass */
     rb_bssplit_t sizes;
     rb_pattern_t patterns[RB_BSSPLIT_COUNT]; /* over the starts of each direction */

@@ -145,6 +145,20 @@ static inline uint64_t block_of(rb_block_t *b, uint64_t pass, uint64_t at)
     return rb_permutation_at(&b->shuffle, at);
 }
 
+/* The last block of a pass may be a partial one. */
+static uint32_t next_fill(void *self, rb_io_t *ios, uint32_t n)
+{
+    rb_block_t *b = self;
+    n = (uint32_t)RB_MIN((uint64_t)n, b->fill_blocks - b->at);
+    for (uint32_t i = 0; i < n; i++, b->at++) {
+        uint64_t block = block_of(b, b->at / b->nblocks, b->at % b->nblocks);
+        ios[i].offset_bytes = block * b->bs_bytes;
+        ios[i].size_bytes = (uint32_t)RB_MIN(b->bs_bytes, b->region_bytes - ios[i].offset_bytes);
+        ios[i].op = b->op;
+    }
+    return n;
+}
+
 uint32_t rb_block_place_cursor(rb_block_t *b, rb_io_t *ios, uint32_t n)
 {
     uint32_t blocks = 0;
@@ -170,4 +184,5 @@ const rb_workload_t rb_block_random_ops = {"block", next_random};
 const rb_workload_t rb_block_sequential_ops = {"block", next_sequential};
 const rb_workload_t rb_block_shared_ops = {"block", next_shared};
 const rb_workload_t rb_block_any_ops = {"block", next_any};
+const rb_workload_t rb_block_fill_ops = {"block: fill", next_fill};
 const rb_workload_t rb_block_listed_ops = {"block", next_listed};

@@ -12,6 +12,7 @@ extern const rb_workload_t rb_block_sequential_ops; /* by the worker's own posit
 extern const rb_workload_t rb_block_shared_ops;     /* by the cursor */
 extern const rb_workload_t rb_block_any_ops;
 extern const rb_workload_t rb_block_listed_ops; /* reads of rb_block_list */
+extern const rb_workload_t rb_block_fill_ops;   /* by `at`, to fill_blocks */
 
 rb_block_place_t rb_block_place_pattern;
 rb_block_place_t rb_block_place_sequential;

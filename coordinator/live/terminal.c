@@ -61,6 +61,18 @@ static void append_bar(char *line, uint64_t done, uint64_t total)
     append(line, "]");
 }
 
+/* At the pace so far. */
+static void append_bytes_left(char *line, const rb_live_state_t *s)
+{
+    char left[RB_FMT_SIZE];
+    if (s->elapsed_ns == 0 || s->done_bytes == 0 || s->done_bytes >= s->total_bytes)
+        return;
+    double seconds = (double)s->elapsed_ns / RB_NS_PER_S *
+                     (double)(s->total_bytes - s->done_bytes) / (double)s->done_bytes;
+    append(line, ", %s left",
+           rb_fmt_duration(left, sizeof(left), ((uint64_t)seconds + 1) * RB_NS_PER_S));
+}
+
 static void append_progress(char *line, const rb_live_state_t *s)
 {
     char done[RB_FMT_SIZE], total[RB_FMT_SIZE];
@@ -68,6 +80,7 @@ static void append_progress(char *line, const rb_live_state_t *s)
         append_bar(line, s->done_bytes, s->total_bytes);
         append(line, " %s of %s", rb_fmt_bytes(done, sizeof(done), s->done_bytes),
                rb_fmt_bytes(total, sizeof(total), s->total_bytes));
+        append_bytes_left(line, s);
     } else if (s->total_ns > 0) {
         uint64_t left_ns = s->total_ns - RB_MIN(s->elapsed_ns, s->total_ns);
         append_bar(line, s->elapsed_ns, s->total_ns);

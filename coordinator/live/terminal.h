@@ -27,7 +27,7 @@ typedef struct {
     uint64_t rate_iops;               /* of that step; 0: its closed loop */
     char point[64];                   /* of a sweep: "iodepth 4, numjobs 2"; "": none */
     uint64_t elapsed_ns, total_ns;    /* of the phase; total 0: not bound by time */
-    uint64_t done_bytes, total_bytes; /* of a layout; total 0: none under way */
+    uint64_t done_bytes, total_bytes; /* of a layout or a fill; total 0: none under way */
     uint32_t hosts_ready, hosts;      /* connected, ready or running; of all */
     const rb_fold_t *fold;            /* NULL: no figures yet */
 } rb_live_state_t;

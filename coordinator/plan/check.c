@@ -160,8 +160,8 @@ static int phase_stop_when(const rb_scope_t *s)
                         s->phase->name, stop->errors);
 }
 
-static rb_rule_t *const phase_rules[] = {phase_has_jobs, phase_jobs_agree, phase_bounds_agree,
-                                         rb_check_searches, phase_stop_when};
+static rb_rule_t *const phase_rules[] = {phase_has_jobs,    phase_jobs_agree, phase_bounds_agree,
+                                         rb_check_searches, phase_stop_when,  rb_check_filled};
 
 /* ---- plan ---- */
 
@@ -240,13 +240,14 @@ static int check_phase(const rb_scope_t *plan, const Rackbench__Phase *phase, si
     return 0;
 }
 
-static int check_sweeps(const rb_scope_t *plan)
+/* What makes phases of the phase. */
+static int check_unfolding(const rb_scope_t *plan)
 {
     for (size_t i = 0; i < plan->plan->n_phases; i++) {
         rb_scope_t s = *plan;
         s.phase = s.plan->phases[i];
         snprintf(s.path, sizeof(s.path), "phases.%zu", i);
-        if (rb_check_sweep(&s) != 0)
+        if (rb_check_sweep(&s) != 0 || rb_check_precondition(&s) != 0)
             return -1;
     }
     return 0;
@@ -260,16 +261,22 @@ static int check_points(const rb_scope_t *plan)
     size_t next = 0;
     s.plan = run;
     for (size_t i = 0; i < plan->plan->n_phases; i++)
-        for (size_t k = 0; k < rb_sweep_points(plan->plan->phases[i]); k++)
-            if (check_phase(&s, run->phases[next++], i) != 0)
+        for (size_t k = rb_sweep_points(plan->plan->phases[i]); k > 0; next++) {
+            if (check_phase(&s, run->phases[next], i) != 0)
                 return -1;
+            k -= run->phases[next]->fill == NULL; /* those stand before it */
+        }
+    if (run->n_phases > RB_MAX_PHASES)
+        return rb_rule_fail(plan, "phases",
+                            "%zu phases with points and fills; at most %d are right", run->n_phases,
+                            RB_MAX_PHASES);
     return 0;
 }
 
 int rb_plan_check(const Rackbench__Plan *plan, const rb_places_t *places, rb_err_t *err)
 {
     rb_scope_t s = {.plan = plan, .places = places, .err = err};
-    if (RANGES(&s, plan, plan_ranges) != 0 || check_sweeps(&s) != 0 || ASK(&s, plan_rules) != 0)
+    if (RANGES(&s, plan, plan_ranges) != 0 || check_unfolding(&s) != 0 || ASK(&s, plan_rules) != 0)
         return -1;
     for (size_t i = 0; i < plan->n_targets; i++)
         if (check_target(&s, i) != 0)

@@ -117,7 +117,9 @@ static uint64_t largest_bytes(const Rackbench__Job *job)
 static int fits_block(const rb_scope_t *s)
 {
     const Rackbench__Job *job = s->job;
-    uint64_t region = region_bytes(s), largest = largest_bytes(job);
+    uint64_t region =
+        s->phase->fill ? 0 : region_bytes(s); /* its last block may be a partial one */
+    uint64_t largest = largest_bytes(job);
     char bs[RB_FMT_SIZE], have[RB_FMT_SIZE];
     rb_fmt_bytes_exact(bs, sizeof(bs), largest);
     rb_fmt_bytes_exact(have, sizeof(have), region);

@@ -59,6 +59,9 @@ int rb_check_searches(const rb_scope_t *s);
 int rb_check_step_count(const rb_scope_t *s);
 /* A phase's sweep, before its points are made. */
 int rb_check_sweep(const rb_scope_t *s);
+/* What is written before a phase, and of the phase that it is for: whether its jobs allow that. */
+int rb_check_precondition(const rb_scope_t *s);
+int rb_check_filled(const rb_scope_t *s);
 /* Where the sweep sets this field for the scope's phase, which is a point; NULL: it does not. Owned
  * by the caller. */
 char *rb_sweep_place(const rb_scope_t *s, const char *key);

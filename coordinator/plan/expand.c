@@ -1,5 +1,6 @@
 #include "coordinator/plan/expand.h"
 
+#include "coordinator/plan/precondition.h"
 #include "coordinator/plan/resolve.h"
 #include "coordinator/plan/value.h"
 #include "proto/wire.h"
@@ -72,9 +73,14 @@ Rackbench__Plan *rb_plan_expand(const Rackbench__Plan *plan)
 {
     Rackbench__Plan *run = rb_plan_copy(plan);
     rb_slot_clear((rb_slot_t){&run->base, rb_schema_field(run->base.descriptor, "phases")});
+    rb_fill_state_t *states = rb_calloc(plan->n_targets + 1, sizeof(*states));
     for (size_t i = 0; i < plan->n_phases; i++)
-        for (size_t k = 0; k < rb_sweep_points(plan->phases[i]); k++)
-            *RB_PUSH(run->phases, run->n_phases) = point_of(plan, plan->phases[i], k);
+        for (size_t k = 0; k < rb_sweep_points(plan->phases[i]); k++) {
+            Rackbench__Phase *phase = point_of(plan, plan->phases[i], k);
+            rb_precondition(run, states, phase);
+            *RB_PUSH(run->phases, run->n_phases) = phase;
+        }
+    free(states);
     return run;
 }
 

@@ -2,6 +2,7 @@
 
 #include "coordinator/plan/check.h"
 #include "coordinator/plan/value.h"
+#include "proto/wire.h"
 
 /* A default, as a plan would write it. */
 struct fill {
@@ -13,6 +14,7 @@ static const struct fill plan_fill[] = {
     {"strict_skew", "false"},  {"lease", "3s"},      {"randseed", "1"},
 };
 static const struct fill phase_fill[] = {{"destructive", "false"}};
+static const struct fill precondition_fill[] = {{"passes", "2"}, {"iodepth", "64"}};
 static const struct fill file_target_fill[] = {{"files", "1"}};
 static const struct fill job_fill[] = {
     {"rw", "read"},  {"iodepth", "1"},   {"numjobs", "1"},
@@ -87,9 +89,28 @@ void rb_job_fill(const Rackbench__Plan *plan, Rackbench__Job *job)
         job->target = rb_strdup(plan->targets[0]->name);
 }
 
+/* What the plan says for all phases goes into those that do not say it themselves. */
+static void inherit_precondition(const Rackbench__Plan *plan, Rackbench__Phase *phase)
+{
+    if (phase->precondition == NULL && plan->precondition != NULL) {
+        Rackbench__Phase like = RACKBENCH__PHASE__INIT;
+        like.precondition = plan->precondition;
+        Rackbench__Phase *copy = rb_phase_copy(&like);
+        phase->precondition = RB_MOVE(copy->precondition);
+        rb_phase_destroy(&copy);
+        if (!phase->has_recondition && plan->has_recondition) {
+            phase->has_recondition = true;
+            phase->recondition = plan->recondition;
+        }
+    }
+    if (phase->precondition != NULL)
+        FILL(phase->precondition, precondition_fill);
+}
+
 static void resolve_phase(const Rackbench__Plan *plan, Rackbench__Phase *phase)
 {
     FILL(phase, phase_fill);
+    inherit_precondition(plan, phase);
     for (size_t i = 0; i < phase->n_jobs; i++) {
         if (phase->defaults)
             inherit(phase->jobs[i], phase->defaults);

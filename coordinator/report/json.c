@@ -218,7 +218,7 @@ static json_t *document(const rb_result_t *result)
     for (size_t i = 0; i < result->nsearches; i++)
         json_array_append_new(searches, rb_json_search(&result->searches[i]));
     for (size_t i = 0; i < result->nprepares; i++)
-        json_array_append_new(prepares, rb_json_prepare(&result->prepares[i]));
+        json_array_append_new(prepares, rb_json_prepare(result, &result->prepares[i]));
     for (size_t i = 0; i < result->nphases; i++)
         json_array_append_new(phases, rb_json_phase(result, &result->phases[i]));
     for (size_t i = 0; i < result->nevents; i++)

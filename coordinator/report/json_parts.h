@@ -16,9 +16,9 @@ json_t *rb_json_named(const rb_named_stats_t *list, size_t n);
 json_t *rb_json_event(const rb_result_event_t *event);
 /* Sets cpu, client_bound and placement of a host, where they were told. */
 void rb_json_set_cpu(json_t *object, const rb_result_host_t *host);
-/* A phase; a prepare has neither interval, start nor series. */
+/* A phase; a prepare that is no fill has neither interval, start nor series. */
 json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase);
-json_t *rb_json_prepare(const rb_result_phase_t *phase);
+json_t *rb_json_prepare(const rb_result_t *result, const rb_result_phase_t *phase);
 /* What drives and processors said of themselves, by host. */
 json_t *rb_json_health(const rb_result_phase_t *phase);
 /* Power that the user read: a list. */

@@ -177,8 +177,18 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
     return o;
 }
 
-json_t *rb_json_prepare(const rb_result_phase_t *phase)
+static json_t *fill_json(const rb_result_t *result, const rb_result_phase_t *phase)
 {
+    json_t *o = rb_json_phase(result, phase);
+    json_object_set_new(o, "kind", json_string(phase->discards ? "discard" : "fill"));
+    json_object_set_new(o, "passes", rb_json_u64(phase->passes));
+    return o;
+}
+
+json_t *rb_json_prepare(const rb_result_t *result, const rb_result_phase_t *phase)
+{
+    if (phase->passes > 0)
+        return fill_json(result, phase);
     json_t *o = json_object();
     json_object_set_new(o, "name", rb_json_text(phase->name));
     json_object_set_new(o, "kind", json_string("layout"));

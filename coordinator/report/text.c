@@ -81,7 +81,7 @@ static void put_run(const rb_text_t *text)
     rb_text_wrapped(text->out, end->text, 2);
 }
 
-static void put_prepare(const rb_text_t *text, const rb_result_phase_t *p)
+static void put_prepare(rb_text_t *text, const rb_result_phase_t *p)
 {
     char bytes[RB_FMT_SIZE], name[RB_WORDS_SIZE];
     const rb_op_stats_t *w = &p->cluster.op[RB_OP_WRITE];
@@ -91,6 +91,24 @@ static void put_prepare(const rb_text_t *text, const rb_result_phase_t *p)
             p->seconds, rb_text_mega(text, w->bytes_per_s), rb_text_mega_unit(text));
     if (p->reused > 0)
         fprintf(text->out, "; %u reused", p->reused);
+    fputc('\n', text->out);
+}
+
+static void put_fill(rb_text_t *text, const rb_result_phase_t *p)
+{
+    char bytes[RB_FMT_SIZE], name[RB_WORDS_SIZE], p99[RB_FMT_SIZE + 2];
+    const rb_op_stats_t *op = &p->cluster.op[p->discards ? RB_OP_TRIM : RB_OP_WRITE];
+    double rate = p->to_last_seconds > 0 ? (double)p->to_last.bytes / p->to_last_seconds : 0;
+    RB_AUTO(rb_free_str)
+    char *words = rb_asprintf(
+        "%s for %.40s: %u pass%s, %s in %.1f s (%.1f %s, p99 %s)",
+        p->discards ? "discarded" : "filled", rb_words_clean(name, sizeof(name), p->name),
+        p->passes, p->passes == 1 ? "" : "es", rb_fmt_bytes(bytes, sizeof(bytes), p->to_last.bytes),
+        p->to_last_seconds, rb_text_mega(text, rate), rb_text_mega_unit(text),
+        rb_text_quantile(text, p99, &op->response, RB_P99));
+    fprintf(text->out, "\n%s", words);
+    for (size_t i = 0; i < p->nmarks; i++)
+        fprintf(text->out, "%s%s", i == 0 ? "; marks: " : " ", p->marks[i]);
     fputc('\n', text->out);
 }
 
@@ -230,7 +248,7 @@ int rb_report_text(FILE *out, const rb_result_t *result, const rb_report_opts_t 
     put_run(&text);
     rb_text_drives(&text);
     for (size_t i = 0; i < result->nprepares; i++)
-        put_prepare(&text, &result->prepares[i]);
+        (result->prepares[i].passes > 0 ? put_fill : put_prepare)(&text, &result->prepares[i]);
     put_phases(&text);
     put_not_run(&text);
     put_events(&text);

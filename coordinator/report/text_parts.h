@@ -4,6 +4,8 @@
 #include "coordinator/report/text.h"
 #include "coordinator/report/words.h"
 
+enum { RB_P99 = 3 }; /* in rb_quantiles */
+
 typedef struct {
     FILE *out;
     const rb_result_t *result;

@@ -28,9 +28,8 @@ typedef enum { SERVICE_ALWAYS, SERVICE_IF_APART } service_t;
 /* Is service another figure than response, by more than 5 % at p99? */
 static bool is_apart(const rb_op_stats_t *op)
 {
-    enum { P99 = 3 }; /* in rb_quantiles */
-    double service = (double)op->service.quantile_ns[P99];
-    double response = (double)op->response.quantile_ns[P99];
+    double service = (double)op->service.quantile_ns[RB_P99];
+    double response = (double)op->response.quantile_ns[RB_P99];
     return op->service.count > 0 && op->response.count > 0 &&
            (response > 1.05 * service || response < 0.95 * service);
 }

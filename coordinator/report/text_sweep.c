@@ -1,7 +1,5 @@
 #include "coordinator/report/text_parts.h"
 
-enum { P99 = 3 }; /* in rb_quantiles */
-
 /* As wide as the key and its longest value. */
 static int width_of(const rb_text_t *text, const rb_result_sweep_t *sweep, size_t key)
 {
@@ -37,7 +35,7 @@ static void put_op(rb_text_t *text, const rb_result_phase_t *p, int kind)
         rb_fmt_ns(mean, sizeof(mean), (uint64_t)(op->response.mean_ns + 0.5));
     fprintf(text->out, "  %-5s %9s %9.1f %8s %8s", rb_op_names[kind],
             rb_fmt_rate_count(iops, sizeof(iops), op->iops), rb_text_mega(text, op->bytes_per_s),
-            mean, rb_text_quantile(text, p99, &op->response, P99));
+            mean, rb_text_quantile(text, p99, &op->response, RB_P99));
 }
 
 static void put_marks(const rb_text_t *text, const rb_result_phase_t *p)

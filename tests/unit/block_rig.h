@@ -16,6 +16,7 @@ static Rackbench__Job job;
 static rb_subject_t subject;
 static _Atomic uint64_t cursor;
 static bool once;
+static uint32_t passes;
 
 static int fresh(void **state)
 {
@@ -29,6 +30,7 @@ static int fresh(void **state)
     snprintf(subject.path, sizeof(subject.path), "/dev/x");
     atomic_store(&cursor, 0);
     once = false;
+    passes = 0;
     return 0;
 }
 
@@ -39,7 +41,8 @@ static inline int init(rb_block_t *b, uint32_t worker, rb_err_t *err)
                             .worker = worker,
                             .seed = 7,
                             .cursor = &cursor,
-                            .once = once};
+                            .once = once,
+                            .passes = passes};
     return rb_block_init(b, &opts, err);
 }
 

@@ -157,6 +157,39 @@ static void what_does_not_fit_is_refused(void **state)
     assert_non_null(strstr(refused(0).text, "1 GiB"));
 }
 
+/* The drive ends in the middle of a block, and a byte of no unit is left out. */
+static void a_fill_takes_each_byte_once_a_pass(void **state)
+{
+    (void)state;
+    enum { TAIL = 1536 };
+    static const Rackbench__Rw__Mode modes[] = {RACKBENCH__RW__MODE__write,
+                                                RACKBENCH__RW__MODE__randwrite};
+    for (size_t m = 0; m < RB_LEN(modes); m++) {
+        uint32_t counts[BLOCKS + 1] = {0};
+        uint64_t bytes = 0, ascending = 0, last = 0;
+        rb_io_t ios[RB_BATCH];
+        job.rw = modes[m];
+        passes = 3;
+        subject.size_bytes = BLOCKS * BS + TAIL + 100;
+        rb_block_t b = block(0);
+        for (uint32_t got = 1, want = 1; got > 0; want = want % RB_BATCH + 1) {
+            got = b.ops->next(&b, ios, want);
+            for (uint32_t i = 0; i < got; i++) {
+                uint64_t at = ios[i].offset_bytes / BS;
+                assert_int_equal(ios[i].offset_bytes % BS, 0);
+                assert_int_equal(ios[i].size_bytes, at == BLOCKS ? TAIL : BS);
+                assert_int_equal(ios[i].op, RB_OP_WRITE);
+                assert_int_equal(counts[at]++, bytes / (BLOCKS * BS + TAIL)); /* of each pass */
+                bytes += ios[i].size_bytes;
+                ascending += at == last + 1;
+                last = at;
+            }
+        }
+        assert_int_equal(bytes, 3 * (BLOCKS * BS + TAIL));
+        assert_true(m == 0 ? ascending == 3 * BLOCKS : ascending < BLOCKS / 10);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup(shared_once_ends_at_the_end, fresh),
         cmocka_unit_test_setup(sequential_is_in_order_and_wraps, fresh),
         cmocka_unit_test_setup(what_does_not_fit_is_refused, fresh),
+        cmocka_unit_test_setup(a_fill_takes_each_byte_once_a_pass, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

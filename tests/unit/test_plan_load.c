@@ -28,7 +28,8 @@ static const bad_plan_t bad[] = {
     {"nmae: a\n", "p.yaml:1:1: unknown key 'nmae'; did you mean 'name'?"},
     {"colour: red\n",
      "p.yaml:1:1: unknown key 'colour'; the keys here are name, on_host_loss, min_hosts, interval, "
-     "max_skew, strict_skew, lease, randseed, targets, phases, wipe"},
+     "max_skew, strict_skew, lease, randseed, targets, phases, wipe, precondition, "
+     "recondition"},
     {"name:\n", "p.yaml:1:6: name: expected one value, got nothing"},
     {"name: [a, b]\n", "p.yaml:1:7: name: expected one value, got a list"},
     {"randseed: {a: 1}\n", "p.yaml:1:11: randseed: expected one value, got a map"},
@@ -59,8 +60,8 @@ static const bad_plan_t bad[] = {
      "p.yaml:3:5: unknown key 'iodeph'; did you mean 'iodepth'?"},
     {"phases:\n  - name: a\n    defaults: {iodepth: 4}\n",
      "p.yaml:3:5: unknown key 'defaults'; the keys here are name, destructive, jobs, stop_when, "
-     "sweep, sweep_mode, point, target, rw, rwmixread, bs, iodepth, numjobs, size, offset, direct, "
-     "runtime, ramp_time, io_size, number_ios and more: see man rackbench-plan"},
+     "sweep, sweep_mode, point, precondition, recondition, fill, target, rw, rwmixread, bs, "
+     "iodepth, numjobs, size, offset, direct and more: see man rackbench-plan"},
     {"phases:\n  - name: a\n    jobs:\n      - {rw: raed}\n",
      "p.yaml:4:14: rw: 'raed' is not known here; one of read, write, randread, randwrite, rw, "
      "randrw, trim, randtrim is right"},

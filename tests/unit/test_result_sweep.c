@@ -159,12 +159,37 @@ static void points_not_run(void **state)
     assert_string_equal(r->not_run[1], "two");
 }
 
+/* A fill is no phase of the result, but stands beside the layouts; its writes and its end count. */
+static void fills_are_prepared(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_sweep_plan(&feed);
+    Rackbench__Phase *first = feed.fold->plan->phases[0];
+    first->fill = rb_calloc(1, sizeof(*first->fill));
+    rackbench__fill__init(first->fill);
+    first->fill->passes = 3;
+    feed_point(&feed, 0, RB_OP_WRITE, 500, INT64_MAX);
+    feed_point(&feed, 1, RB_OP_READ, 1000, INT64_MAX);
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    assert_int_equal(r->nprepares, 1);
+    assert_int_equal(r->nphases, 1);
+    assert_true(r->prepares[0].passes == 3 && !r->prepares[0].discards);
+    assert_int_equal(r->phases[0].written_before_bytes, 500 * 4096);
+    assert_true(r->phases[0].has_idle && r->phases[0].idle_before_ns == 98 * S);
+    RB_AUTO(rb_free_str) char *json = written(feed.fold, rb_report_json);
+    assert_non_null(strstr(json, "\"kind\": \"fill\""));
+    assert_non_null(strstr(json, "\"passes\": 3"));
+    RB_AUTO(rb_free_str) char *text = written(feed.fold, write_text);
+    assert_non_null(strstr(text, "filled for one: 3 passes"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_phases), cmocka_unit_test(what_lies_between),
         cmocka_unit_test(one_table),         cmocka_unit_test(json_and_csv),
-        cmocka_unit_test(points_not_run),
+        cmocka_unit_test(points_not_run),    cmocka_unit_test(fills_are_prepared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
