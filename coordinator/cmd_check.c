@@ -78,6 +78,16 @@ static void print_fill(const Rackbench__Plan *run, const Rackbench__Phase *fill)
     putchar('\n');
 }
 
+static void print_steady(const Rackbench__Phase *phase)
+{
+    const Rackbench__SteadyState *s = phase->steady_state;
+    char round[RB_FMT_SIZE];
+    printf("phase %s: in rounds of %s, until each drive has held steady state of %s over %u, or %u "
+           "rounds\n",
+           phase->name, rb_fmt_duration(round, sizeof(round), s->round_ns), s->metric, s->window,
+           s->max);
+}
+
 /* What is run that the plan does not spell out, in its order. */
 static void print_course(const Rackbench__Plan *run)
 {
@@ -88,6 +98,8 @@ static void print_course(const Rackbench__Plan *run)
             print_fill(run, phase);
         else if (phase->point != NULL)
             print_point(phase);
+        if (phase->steady_state != NULL)
+            print_steady(phase);
         fills += phase->fill != NULL && !rb_rw_trims(phase->jobs[0]->rw);
     }
     if (fills > 0)
@@ -106,20 +118,20 @@ static void print_duration(const Rackbench__Plan *plan)
 {
     char text[RB_FMT_SIZE];
     uint64_t sum_ns = 0;
-    bool open_end = false, searches = false;
+    bool open_end = false, at_most = false;
     for (size_t i = 0; i < plan->n_phases; i++) {
         const Rackbench__Phase *phase = plan->phases[i];
         uint64_t length_ns = rb_phase_ramp_ns(phase) + rb_phase_runtime_ns(phase);
         bool search = rb_search_job(phase) >= 0;
         sum_ns += search ? RB_SEARCH_MAX_STEPS * length_ns : length_ns;
         open_end |= rb_phase_runtime_ns(phase) == 0;
-        searches |= search;
+        at_most |= search || phase->steady_state != NULL;
         if (search)
             print_search(phase);
     }
     fputs("duration: ", stdout);
     if (sum_ns > 0)
-        printf("%s%s", searches ? "at most " : "", rb_fmt_duration(text, sizeof(text), sum_ns));
+        printf("%s%s", at_most ? "at most " : "", rb_fmt_duration(text, sizeof(text), sum_ns));
     if (open_end)
         printf("%swhat the phases bound by bytes or operations take", sum_ns > 0 ? " and " : "");
     puts(has_files(plan) ? ", and the time to lay out files" : "");

@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "coordinator/hub.h"
 #include "coordinator/journal.h"
+#include "coordinator/merge_rounds.h"
 #include "coordinator/resume.h"
 #include "coordinator/step_figures.h"
 #include "proto/select.h"
@@ -24,7 +25,7 @@ typedef struct {
     rb_run_t *run;
     rb_journal_t *journal; /* NULL: none */
     uint64_t next_live_ns, next_wall_ns;
-    uint64_t watched;  /* windows of a search's step that were looked at */
+    uint64_t watched;  /* windows of a search's step, or rounds, that were looked at */
     uint64_t shift_ns; /* run's clock - ours: not 0 after another boot than the run began in */
 } conduct_t;
 
@@ -219,6 +220,28 @@ static void watch_search(conduct_t *c)
     judge_so_far(c, search, view.phase, job);
 }
 
+/* Once every drive has come to rest, no more of the phase is needed. */
+static void watch_steady(conduct_t *c)
+{
+    rb_run_view_t view;
+    const rb_fold_t *fold = c->opts->fold;
+    rb_run_view(c->run, run_now_ns(c), &view);
+    if (fold == NULL || view.stage != RB_STAGE_RUN || view.stopping ||
+        view.phase >= fold->nphases || rb_fold_round_ns(fold, view.phase) == 0)
+        return;
+    uint32_t rounds = rb_fold_rounds(fold, view.phase);
+    if (rounds == c->watched) /* once a round */
+        return;
+    c->watched = rounds;
+    rb_steady_t *steady = rb_fold_steady(fold, view.phase);
+    char text[RB_MAX_TEXT];
+    snprintf(text, sizeof(text), "steady state: %zu %s reached it by round %u", steady->ndrives,
+             steady->ndrives == 1 ? "drive has" : "drives have", steady->last);
+    if (steady->reached)
+        step(c, (rb_run_event_t){.kind = RB_RUN_VERDICT, .text = text});
+    rb_steady_destroy(&steady);
+}
+
 static void check_embedded(conduct_t *c)
 {
     uint32_t dead = rb_fleet_dead(c->opts->fleet);
@@ -247,6 +270,7 @@ static void loop(conduct_t *c, int signal_fd)
         step(c, (rb_run_event_t){.kind = RB_RUN_TICK});
         check_embedded(c);
         watch_search(c);
+        watch_steady(c);
         show(c, run_now_ns(c));
     }
 }

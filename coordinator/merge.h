@@ -57,6 +57,13 @@ typedef struct {
     rb_window_t *windows;
 } rb_series_t;
 
+/* What a host did in a round of a phase that is to come to rest. */
+typedef struct {
+    size_t ntotals;
+    rb_total_t *totals; /* nothing outside */
+    bool incomplete;    /* a merged row spans its border: some of it counts elsewhere */
+} rb_round_t;
+
 /* A host in a phase. */
 typedef struct {
     bool takes_part; /* named by PHASE_START */
@@ -64,7 +71,8 @@ typedef struct {
     uint64_t bound_ns;
     uint64_t delivered; /* first window that did not come whole */
     uint64_t next;      /* the same, or UINT64_MAX: no more will come */
-    size_t ntotals, nlayouts, nworkers, nkernels, ndrives;
+    size_t ntotals, nlayouts, nworkers, nkernels, ndrives, nrounds;
+    rb_round_t *rounds; /* [nrounds] besides totals */
     rb_total_t *totals;
     rb_total_t *layouts; /* writes before the phase; service only */
     rb_row_worker_t *workers;
@@ -94,12 +102,13 @@ typedef struct {
     bool truncated;
     char *reason; /* of a verdict that ended it before its time; NULL: none */
     size_t nmembers;
-    rb_member_t *members; /* [nmembers], by host number - 1 */
-    rb_series_t series;   /* of the cluster */
-    uint64_t complete;    /* windows below this came from every host */
-    size_t nbehind;       /* members whose next is `complete` */
-    bool by_count;        /* bound by bytes or operations, alone or besides runtime */
-    bool common_over;     /* ... and a host has finished */
+    rb_member_t *members;               /* [nmembers], by host number - 1 */
+    rb_series_t series;                 /* of the cluster */
+    uint64_t complete;                  /* windows below this came from every host */
+    size_t nbehind;                     /* members whose next is `complete` */
+    uint32_t steady_first, steady_last; /* over: rounds of M, from 1; 0: all of the phase is M */
+    bool by_count;                      /* bound by bytes or operations, alone or besides runtime */
+    bool common_over;                   /* ... and a host has finished */
     bool common_any;
     uint64_t common_end; /* window border up to which all hosts were running */
     /* By count, once over: behind the last completion; UINT64_MAX: not all work was done. */
@@ -163,6 +172,8 @@ bool rb_fold_is_step(const rb_fold_t *fold, uint32_t phase);
 /* The phase as that step ran it; NULL when there is no such step. */
 const Rackbench__Phase *rb_fold_plan_phase(const rb_fold_t *fold, uint32_t phase);
 
+/* Start of M [ns since T0]: the end of the ramp; over, of the rounds before those that count. */
+uint64_t rb_fold_start_ns(const rb_fold_t *fold, uint32_t phase);
 /* End of M as far as it is known [ns since T0]: by plan, stop, common end and last completion;
  * while the phase goes on, or if all its hosts were lost, no later than one of them was there. */
 uint64_t rb_fold_end_ns(const rb_fold_t *fold, uint32_t phase);

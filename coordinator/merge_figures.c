@@ -1,4 +1,4 @@
-#include "coordinator/merge.h"
+#include "coordinator/merge_rounds.h"
 
 /* End of M as far as plan and coordinator fixed it [ns since T0]. */
 static uint64_t planned_end_ns(const rb_fold_t *fold, uint32_t phase)
@@ -39,10 +39,20 @@ static bool has_end(const rb_fold_phase_t *p)
     return p->over && any_left;
 }
 
+uint64_t rb_fold_start_ns(const rb_fold_t *fold, uint32_t phase)
+{
+    const rb_fold_phase_t *p = &fold->phases[phase];
+    uint64_t before = p->steady_first > 0 ? p->steady_first - 1 : 0;
+    return rb_fold_ramp_ns(fold, phase) + before * rb_fold_round_ns(fold, phase);
+}
+
 uint64_t rb_fold_end_ns(const rb_fold_t *fold, uint32_t phase)
 {
     const rb_fold_phase_t *p = &fold->phases[phase];
     uint64_t end = planned_end_ns(fold, phase), interval_ns = rb_fold_interval_ns(fold);
+    if (p->steady_last > 0)
+        return RB_MIN(end, rb_fold_ramp_ns(fold, phase) +
+                               p->steady_last * rb_fold_round_ns(fold, phase));
     /* Work that ended inside the last common window filled only a part of it. */
     if (p->by_count)
         return RB_MIN(end, RB_MIN(p->common_end * interval_ns, p->all_done_ns));

@@ -22,6 +22,18 @@ void rb_fold_phase_clear(rb_fold_phase_t *phase);
 rb_fold_phase_t *rb_fold_phase(rb_fold_t *fold, uint32_t phase, rb_err_t *err);
 rb_member_t *rb_fold_member(rb_fold_phase_t *phase, uint32_t host);
 
+/* What a row of MAIN did, to its round, where the phase has rounds. */
+int rb_fold_round_add(const rb_fold_t *fold, rb_member_t *member, const rb_row_window_t *row);
+/* The phase is over: M is the rounds that say so, and what lies around them is outside. */
+int rb_fold_rounds_settle(rb_fold_t *fold, uint32_t phase);
+void rb_fold_rounds_clear(rb_member_t *member);
+/* Whether a row that comes late lies before, in or behind these rounds. */
+rb_part_t rb_fold_round_part(const rb_fold_t *fold, const rb_row_window_t *row);
+void rb_totals_clear(rb_total_t *totals, size_t n);
+/* Adds a row's cells to those of their place; made where there are none. */
+int rb_totals_add(const rb_fold_t *fold, rb_total_t **totals, size_t *n, const rb_row_window_t *row,
+                  rb_part_t part);
+
 /* WINDOW rows. -1: a histogram in it is broken. */
 int rb_fold_window(rb_fold_t *fold, rb_fold_phase_t *phase, uint32_t host, rb_row_window_t *row);
 /* The host is through to window `next` (UINT64_MAX: no more will come). */

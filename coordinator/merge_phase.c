@@ -66,7 +66,7 @@ rb_member_t *rb_fold_member(rb_fold_phase_t *phase, uint32_t host)
     return &phase->members[host - 1];
 }
 
-static void clear_totals(rb_total_t *totals, size_t n)
+void rb_totals_clear(rb_total_t *totals, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         rb_hist_sparse_clear(&totals[i].service);
@@ -83,8 +83,9 @@ static void clear_worker(rb_row_worker_t *w)
 
 static void clear_member(rb_member_t *m)
 {
-    clear_totals(m->totals, m->ntotals);
-    clear_totals(m->layouts, m->nlayouts);
+    rb_totals_clear(m->totals, m->ntotals);
+    rb_totals_clear(m->layouts, m->nlayouts);
+    rb_fold_rounds_clear(m);
     for (size_t i = 0; i < m->nworkers; i++)
         clear_worker(&m->workers[i]);
     for (size_t i = 0; i < m->ndrives; i++)
@@ -185,7 +186,7 @@ int rb_fold_phase_end(rb_fold_t *fold, rb_row_phase_end_t *row, rb_err_t *err)
     }
     for (size_t i = 0; i < phase->nmembers; i++)
         phase->members[i].next = UINT64_MAX;
-    if (rb_fold_progress(fold, phase) < 0)
+    if (rb_fold_progress(fold, phase) < 0 || rb_fold_rounds_settle(fold, row->phase) < 0)
         return rb_err_set(err, RB_ERR_NET, "a histogram does not add up");
     return 0;
 }
@@ -219,6 +220,8 @@ static int take_window(rb_fold_t *fold, uint32_t host, rb_row_window_t *row, rb_
     uint64_t at_ns = row->index * rb_fold_interval_ns(fold);
     if (phase->over && row->part == RB_PART_MAIN && (int64_t)at_ns >= phase->te_at_ns)
         row->part = RB_PART_DRAINED;
+    if (phase->over && row->part == RB_PART_MAIN)
+        row->part = rb_fold_round_part(fold, row);
     for (size_t i = 0; i < row->ncells; i++)
         if (check_place(fold, row->phase, row->cells[i].job, row->cells[i].target, err) < 0)
             return -1;

@@ -8,28 +8,26 @@ void rb_pending_clear(rb_pending_t *pending)
 }
 
 /* Cells come in the same order in every window, so the i-th cell mostly is the i-th total. */
-static rb_total_t *total_for(const rb_fold_t *fold, rb_member_t *m, const rb_cell_t *cell,
-                             size_t hint)
+static rb_total_t *total_for(rb_total_t **totals, size_t *n, const rb_cell_t *cell, size_t hint)
 {
-    for (size_t i = 0; i < m->ntotals; i++) {
-        rb_total_t *t = &m->totals[(hint + i) % m->ntotals];
+    for (size_t i = 0; i < *n; i++) {
+        rb_total_t *t = &(*totals)[(hint + i) % *n];
         if (t->job == cell->job && t->target == cell->target && t->drive == cell->drive &&
             t->op == cell->op)
             return t;
     }
-    rb_member_name_drive(m, fold, cell->target, cell->drive);
-    rb_total_t *t = RB_PUSH(m->totals, m->ntotals);
+    rb_total_t *t = RB_PUSH(*totals, *n);
     *t = (rb_total_t){
         .job = cell->job, .target = cell->target, .drive = cell->drive, .op = cell->op};
     return t;
 }
 
-static int add_totals(const rb_fold_t *fold, rb_member_t *m, const rb_row_window_t *row,
-                      rb_part_t part)
+int rb_totals_add(const rb_fold_t *fold, rb_total_t **totals, size_t *n, const rb_row_window_t *row,
+                  rb_part_t part)
 {
     for (size_t i = 0; i < row->ncells; i++) {
         const rb_cell_t *cell = &row->cells[i];
-        rb_total_t *t = total_for(fold, m, cell, i);
+        rb_total_t *t = total_for(totals, n, cell, i);
         if (part != RB_PART_MAIN) {
             t->outside[part].ops += cell->ops;
             t->outside[part].bytes += cell->bytes;
@@ -43,6 +41,16 @@ static int add_totals(const rb_fold_t *fold, rb_member_t *m, const rb_row_window
             return -1;
     }
     return 0;
+}
+
+static int add_totals(const rb_fold_t *fold, rb_member_t *m, const rb_row_window_t *row,
+                      rb_part_t part)
+{
+    size_t before = m->ntotals;
+    int rc = rb_totals_add(fold, &m->totals, &m->ntotals, row, part);
+    for (size_t i = before; i < m->ntotals; i++)
+        rb_member_name_drive(m, fold, m->totals[i].target, m->totals[i].drive);
+    return rc;
 }
 
 /* End of the earliest pending windows: the first border that no pending row crosses. */
@@ -167,6 +175,8 @@ int rb_fold_window(rb_fold_t *fold, rb_fold_phase_t *phase, uint32_t host, rb_ro
         m->delivered = RB_MAX(m->delivered, next);
     }
     bool counts = row->part == RB_PART_MAIN && phase->by_count;
+    if (row->part == RB_PART_MAIN && !phase->over && rb_fold_round_add(fold, m, row) < 0)
+        return -1;
     if (!counts || (phase->common_any && next <= phase->common_end)) {
         if (add_totals(fold, m, row, row->part) < 0)
             return -1;

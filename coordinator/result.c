@@ -21,6 +21,7 @@ static void destroy_phase(rb_result_phase_t *phase)
     free(phase->series_hosts);
     free(phase->point);
     free(phase->watts);
+    rb_steady_destroy(&phase->steady);
 }
 
 void rb_result_destroy(rb_result_t **result)
@@ -188,6 +189,7 @@ static void fill_phase(const rb_result_t *result, rb_summer_t *summer, uint32_t 
     rb_scope_t scope = whole_phase(result->fold, index);
     scope.seconds = phase->seconds;
     rb_result_scopes(summer, &scope, phase);
+    phase->steady = rb_fold_steady(result->fold, index);
     rb_result_judge(result->fold, phase);
     count_starts(&result->fold->phases[index], phase);
     phase->has_start =
@@ -302,9 +304,12 @@ rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err)
 rb_part_t rb_result_window_part(const rb_result_t *result, const rb_result_phase_t *phase,
                                 const rb_window_t *window)
 {
+    bool has_rounds = result->fold->phases[phase->index].steady_last > 0;
     if (window->ramp)
         return RB_PART_RAMP;
-    bool after =
-        phase->by_count && window->index * rb_fold_interval_ns(result->fold) >= phase->end_ns;
+    if (window->index * rb_fold_interval_ns(result->fold) < phase->start_ns && has_rounds)
+        return RB_PART_RAMP;
+    bool after = (phase->by_count || has_rounds) &&
+                 window->index * rb_fold_interval_ns(result->fold) >= phase->end_ns;
     return after ? RB_PART_DRAINED : RB_PART_MAIN;
 }

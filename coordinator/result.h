@@ -9,12 +9,12 @@
  */
 #pragma once
 
-#include "coordinator/merge.h"
+#include "coordinator/merge_rounds.h"
 #include "coordinator/plan/schema.h"
 #include "coordinator/result_health.h"
 #include "coordinator/result_watts.h"
 
-enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 5 };
+enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 6 };
 
 typedef struct {
     const char *key;   /* "p99_9" */
@@ -154,6 +154,7 @@ typedef struct {
     bool has_end;
     uint64_t end_skew_ns, end_bound_ns;
     const char *end_reason; /* of a verdict that ended it before its time; NULL: none */
+    rb_steady_t *steady;    /* owned; NULL: it is none that is to come to rest */
     rb_stats_t cluster;
     size_t njobs, ngroups, nhosts;
     rb_named_stats_t *jobs, *groups;

@@ -53,7 +53,7 @@ uint32_t rb_result_interval(const rb_fold_t *fold, rb_result_phase_t *phase)
 {
     const rb_fold_phase_t *p = &fold->phases[phase->index];
     uint32_t first_host = 0;
-    phase->start_ns = rb_fold_ramp_ns(fold, phase->index);
+    phase->start_ns = rb_fold_start_ns(fold, phase->index);
     phase->end_ns = RB_MAX(phase->start_ns, rb_fold_end_ns(fold, phase->index));
     uint64_t from = phase->start_ns, until = phase->end_ns;
     for (uint32_t host = 1; host <= p->nmembers; host++) {
@@ -188,6 +188,8 @@ void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
         mark(phase, "truncated");
     if (lost)
         mark(phase, "host_lost");
+    if (phase->steady != NULL && !phase->steady->reached)
+        mark(phase, "not_steady");
     for (size_t i = 0; i < planned->n_jobs; i++) {
         bool open = planned->jobs[i]->rate_iops > 0 || planned->jobs[i]->rate_bytes > 0;
         phase->closed_loop |= !open;

@@ -161,7 +161,8 @@ static int phase_stop_when(const rb_scope_t *s)
 }
 
 static rb_rule_t *const phase_rules[] = {phase_has_jobs,    phase_jobs_agree, phase_bounds_agree,
-                                         rb_check_searches, phase_stop_when,  rb_check_filled};
+                                         rb_check_searches, phase_stop_when,  rb_check_filled,
+                                         rb_check_rounds};
 
 /* ---- plan ---- */
 
@@ -247,7 +248,7 @@ static int check_unfolding(const rb_scope_t *plan)
         rb_scope_t s = *plan;
         s.phase = s.plan->phases[i];
         snprintf(s.path, sizeof(s.path), "phases.%zu", i);
-        if (rb_check_sweep(&s) != 0 || rb_check_precondition(&s) != 0)
+        if (rb_check_sweep(&s) != 0 || rb_check_precondition(&s) != 0 || rb_check_steady(&s) != 0)
             return -1;
     }
     return 0;

@@ -62,6 +62,9 @@ int rb_check_sweep(const rb_scope_t *s);
 /* What is written before a phase, and of the phase that it is for: whether its jobs allow that. */
 int rb_check_precondition(const rb_scope_t *s);
 int rb_check_filled(const rb_scope_t *s);
+/* A phase's steady_state; and whether the jobs of the phase as it is run have rounds. */
+int rb_check_steady(const rb_scope_t *s);
+int rb_check_rounds(const rb_scope_t *s);
 /* Where the sweep sets this field for the scope's phase, which is a point; NULL: it does not. Owned
  * by the caller. */
 char *rb_sweep_place(const rb_scope_t *s, const char *key);

@@ -49,6 +49,20 @@ static void set_key(Rackbench__Phase *phase, const Rackbench__Sweep *sweep, cons
     *RB_PUSH(phase->point->values, phase->point->n_values) = label;
 }
 
+/* The runtime that the plan gives is that of a round. */
+static void set_rounds(Rackbench__Phase *phase)
+{
+    Rackbench__SteadyState *steady = phase->steady_state;
+    if (steady == NULL || phase->n_jobs == 0)
+        return;
+    steady->has_round_ns = true;
+    steady->round_ns = phase->jobs[0]->runtime_ns;
+    for (size_t i = 0; i < phase->n_jobs; i++)
+        if (__builtin_mul_overflow(phase->jobs[i]->runtime_ns, steady->max,
+                                   &phase->jobs[i]->runtime_ns))
+            phase->jobs[i]->runtime_ns = UINT64_MAX; /* a rule says so */
+}
+
 static Rackbench__Phase *point_of(const Rackbench__Plan *plan, const Rackbench__Phase *phase,
                                   size_t point)
 {
@@ -78,6 +92,7 @@ Rackbench__Plan *rb_plan_expand(const Rackbench__Plan *plan)
         for (size_t k = 0; k < rb_sweep_points(plan->phases[i]); k++) {
             Rackbench__Phase *phase = point_of(plan, plan->phases[i], k);
             rb_precondition(run, states, phase);
+            set_rounds(phase);
             *RB_PUSH(run->phases, run->n_phases) = phase;
         }
     free(states);

@@ -15,6 +15,9 @@ static const struct fill plan_fill[] = {
 };
 static const struct fill phase_fill[] = {{"destructive", "false"}};
 static const struct fill precondition_fill[] = {{"passes", "2"}, {"iodepth", "64"}};
+static const struct fill steady_fill[] = {
+    {"metric", "iops"}, {"window", "5"}, {"max", "25"}, {"range", "20%"}, {"slope", "10%"},
+};
 static const struct fill file_target_fill[] = {{"files", "1"}};
 static const struct fill job_fill[] = {
     {"rw", "read"},  {"iodepth", "1"},   {"numjobs", "1"},
@@ -111,6 +114,8 @@ static void resolve_phase(const Rackbench__Plan *plan, Rackbench__Phase *phase)
 {
     FILL(phase, phase_fill);
     inherit_precondition(plan, phase);
+    if (phase->steady_state != NULL)
+        FILL(phase->steady_state, steady_fill);
     for (size_t i = 0; i < phase->n_jobs; i++) {
         if (phase->defaults)
             inherit(phase->jobs[i], phase->defaults);

@@ -106,8 +106,10 @@ const char *rb_value_number(const ProtobufCFieldDescriptor *field, uint64_t numb
         return rb_fmt_duration(buf, RB_FMT_SIZE, number);
     case RB_NUMBER_BYTES:
         return rb_fmt_bytes_exact(buf, RB_FMT_SIZE, number);
-    case RB_NUMBER_COUNT:
     case RB_NUMBER_PPM:
+        snprintf(buf, RB_FMT_SIZE, "%g%%", (double)number / 1e4); /* at most 100 %: exact */
+        return buf;
+    case RB_NUMBER_COUNT:
         break;
     }
     snprintf(buf, RB_FMT_SIZE, "%" PRIu64, number);

@@ -162,6 +162,8 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
         json_object_set_new(o, "start", start_json(phase));
     if (phase->has_end || phase->end_reason != NULL)
         json_object_set_new(o, "end", end_json(phase));
+    if (phase->steady != NULL)
+        json_object_set_new(o, "steady_state", rb_json_steady(result, phase->steady));
     set_scopes(o, phase);
     json_object_set_new(o, "kernel", kernel_json(phase));
     json_object_set_new(o, "health", rb_json_health(phase));

@@ -24,6 +24,8 @@ bool rb_text_shows_phase(const rb_result_t *result, size_t index);
 void rb_text_hosts(rb_text_t *text, const rb_result_phase_t *phase);
 /* Where the workers ran, how busy the CPUs were, why the tool was the limit. */
 void rb_text_cpu(rb_text_t *text, const rb_result_phase_t *phase);
+/* Whether its drives came to rest, where that was asked for. */
+void rb_text_steady(const rb_text_t *text, const rb_result_phase_t *phase);
 /* The kernel's count of sectors against ours. */
 void rb_text_witness(rb_text_t *text, const rb_result_phase_t *phase);
 /* The drives of the run, by model and firmware; nothing where none is known. */

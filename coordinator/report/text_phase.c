@@ -266,6 +266,7 @@ void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)
 {
     put_title(text, phase);
     put_what(text, phase);
+    rb_text_steady(text, phase);
     if (phase->seconds > 0)
         put_table(text, phase);
     put_facts(text, phase);

@@ -60,8 +60,8 @@ static const bad_plan_t bad[] = {
      "p.yaml:3:5: unknown key 'iodeph'; did you mean 'iodepth'?"},
     {"phases:\n  - name: a\n    defaults: {iodepth: 4}\n",
      "p.yaml:3:5: unknown key 'defaults'; the keys here are name, destructive, jobs, stop_when, "
-     "sweep, sweep_mode, point, precondition, recondition, fill, target, rw, rwmixread, bs, "
-     "iodepth, numjobs, size, offset, direct and more: see man rackbench-plan"},
+     "sweep, sweep_mode, point, precondition, recondition, fill, steady_state, target, rw, "
+     "rwmixread, bs, iodepth, numjobs, size, offset and more: see man rackbench-plan"},
     {"phases:\n  - name: a\n    jobs:\n      - {rw: raed}\n",
      "p.yaml:4:14: rw: 'raed' is not known here; one of read, write, randread, randwrite, rw, "
      "randrw, trim, randtrim is right"},
