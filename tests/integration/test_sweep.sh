@@ -35,8 +35,8 @@ test_grid()
     sweep: {bs: [4KiB, 16KiB], iodepth: [1, 8]}"
     throttle_iops "$group" "$dev" read 2000
     expect_exit 0 rackbench check "$TMP/plan.yaml"
-    expect_match 'phase grid: a sweep of 4 points, in this order; the first takes 800ms' "$OUTPUT"
-    expect_match '   2  bs 4KiB, iodepth 8' "$OUTPUT"
+    expect_match 'phase grid: a sweep of 4 points, in this order:' "$OUTPUT"
+    expect_match '   2  bs 4KiB, iodepth 8: 800ms' "$OUTPUT"
     expect_match 'duration: 3.2s' "$OUTPUT"
     expect_exit 0 throttle_exec "$group" rackbench run "$TMP/plan.yaml" --local 2 \
         --scratch "$TMP/scratch" --output "$TMP/grid"
