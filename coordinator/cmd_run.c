@@ -1,6 +1,7 @@
 #include "coordinator/cmd.h"
 
 #include "common/clock.h"
+#include "coordinator/plan/check_rules.h"
 #include "coordinator/plan/emit.h"
 #include "coordinator/plan_source.h"
 #include "coordinator/task.h"
@@ -11,8 +12,9 @@
 static bool overwrites_devices(const Rackbench__Plan *plan)
 {
     for (size_t i = 0; i < plan->n_phases; i++)
-        if (plan->phases[i]->destructive)
-            return true;
+        for (size_t k = 0; k < plan->phases[i]->n_jobs && plan->phases[i]->destructive; k++)
+            if (rb_target_find(plan, plan->phases[i]->jobs[k]->target)->n_devices > 0)
+                return true;
     return false;
 }
 
@@ -64,7 +66,7 @@ int cmd_run(const rb_options_t *options, rb_err_t *err)
     rb_task_opts_t task_opts = {.goal = RB_RUN_BENCHMARK, .wall_ns = rb_clock_wall_ns()};
     RB_AUTO(rb_plan_source_destroy)
     rb_plan_source_t *source = rb_plan_source_new(options->args[0], options, err);
-    if (source == NULL || confirm(source->plan, options, err) != 0)
+    if (source == NULL || confirm(source->run, options, err) != 0)
         return (int)err->code;
     task_opts.plan = source->run;
     rb_run_id(task_opts.id);

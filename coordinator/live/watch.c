@@ -155,7 +155,7 @@ rb_watch_left_t rb_watch_left(const rb_fold_t *fold, uint64_t wall_ns)
         uint32_t done = under_way ? RB_MIN(now.step - 1, (uint32_t)RB_SEARCH_MAX_STEPS - 1) : 0;
         uint32_t steps = searches ? RB_SEARCH_MAX_STEPS - done : 1;
         ret.open_end |= rb_phase_runtime_ns(phase) == 0;
-        ret.at_most |= searches;
+        ret.at_most |= searches || phase->steady_state != NULL;
         ret.ns += steps * length_ns;
         if (under_way && now.phase != NULL && now.phase->started)
             ret.ns -= RB_MIN(length_ns, since(now.phase->t0_wall_ns, wall_ns));

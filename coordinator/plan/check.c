@@ -241,15 +241,27 @@ static int check_phase(const rb_scope_t *plan, const Rackbench__Phase *phase, si
     return 0;
 }
 
+/* It travels in one message, and stands in one row of the journal. */
+enum { MAX_UNFOLDED_BYTES = 8 << 20 };
+
+static rb_rule_t *const unfolding_rules[] = {rb_check_sweep, rb_check_precondition,
+                                             rb_check_steady};
+
 /* What makes phases of the phase. */
 static int check_unfolding(const rb_scope_t *plan)
 {
+    size_t bytes = 0;
     for (size_t i = 0; i < plan->plan->n_phases; i++) {
         rb_scope_t s = *plan;
         s.phase = s.plan->phases[i];
         snprintf(s.path, sizeof(s.path), "phases.%zu", i);
-        if (rb_check_sweep(&s) != 0 || rb_check_precondition(&s) != 0 || rb_check_steady(&s) != 0)
+        if (ASK(&s, unfolding_rules) != 0)
             return -1;
+        bytes += rb_sweep_points(s.phase) * rackbench__phase__get_packed_size(s.phase);
+        if (bytes > MAX_UNFOLDED_BYTES)
+            return rb_rule_fail(&s, s.phase->n_sweep > 0 ? "sweep" : NULL,
+                                "the plan has over %d MiB with all points of its sweeps; split it",
+                                MAX_UNFOLDED_BYTES >> 20);
     }
     return 0;
 }

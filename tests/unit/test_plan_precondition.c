@@ -1,6 +1,7 @@
 /* Plans that fill drives: which fills a course needs, and the rules. */
 #include "coordinator/plan/expand.h"
 #include "coordinator/plan/precondition.h"
+#include "coordinator/plan/presets.h"
 #include "tests/unit/plan_fixture.h"
 
 #define TARGETS "targets: {s: {size: 1GiB, files: 2}, t: {size: 1MiB}}\n"
@@ -111,13 +112,29 @@ static void test_discard_and_targets(void **state)
     assert_int_equal(rb_fill_file_bytes(run, fill), 2 * (2 * RB_GIB + RB_MIB));
 }
 
+/* The reviewers' course: the published grids, and a fill whenever size or order changes. */
+static void test_drive_review(void **state)
+{
+    (void)state;
+    RB_AUTO(rb_plan_destroy) Rackbench__Plan *plan = resolved_plan(rb_preset_find("drive-review"));
+    RB_AUTO(rb_plan_destroy) Rackbench__Plan *run = rb_plan_expand(plan);
+    size_t fills = 0, points = 0;
+    for (size_t i = 0; i < run->n_phases; i++) {
+        fills += run->phases[i]->fill != NULL;
+        points += run->phases[i]->point != NULL;
+    }
+    assert_int_equal(fills, 5);
+    assert_int_equal(points, 2 * 24 + 6 * 30);
+    assert_int_equal(run->phases[0]->fill->passes, 2);
+    assert_int_equal(run->n_phases, fills + points + 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_on_change),
-        cmocka_unit_test(test_sweeps),
-        cmocka_unit_test(test_discard_and_targets),
+        cmocka_unit_test(test_bad),          cmocka_unit_test(test_on_change),
+        cmocka_unit_test(test_sweeps),       cmocka_unit_test(test_discard_and_targets),
+        cmocka_unit_test(test_drive_review),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

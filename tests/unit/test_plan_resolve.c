@@ -163,7 +163,8 @@ static void test_unset(void **state)
 static void test_presets(void **state)
 {
     (void)state;
-    static const char *const names[] = {"mixed-70-30", "quick", "rand-read", "seq-read"};
+    static const char *const names[] = {"burn-in",  "drive-review", "mixed-70-30", "pts-throughput",
+                                        "pts-wsat", "quick",        "rand-read",   "seq-read"};
     for (size_t i = 0; i < RB_LEN(names); i++) {
         const char *yaml = rb_preset_find(names[i]);
         assert_non_null(yaml);

@@ -140,12 +140,35 @@ static void test_too_many(void **state)
                    "most 4096 are right");
 }
 
+/* Each point is a copy of its phase. */
+static void test_too_large(void **state)
+{
+    (void)state;
+    char path[500];
+    memset(path, 'x', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    RB_AUTO(rb_free_str) char *jobs = rb_strdup("{}");
+    for (int i = 0; i < 60; i++) {
+        char *longer = rb_asprintf("%s, {cpus_allowed: \"%s\"}", jobs, path);
+        free(jobs);
+        jobs = longer;
+    }
+    RB_AUTO(rb_free_str)
+    char *text = rb_asprintf(
+        "targets: {s: {size: 1GiB}}\nphases:\n  - sweep: {iodepth: [1, 2, 3, 4, 5, 6, 7, 8], "
+        "numjobs: [1, 2, 3, 4, 5, 6, 7, 8], offset: [0, 4k, 8k, 16k, 32k]}\n    jobs: [%s]\n",
+        jobs);
+    expect_message(text, strlen(text), RESOLVED,
+                   "p.yaml:3:5: the plan has over 8 MiB with all points of its sweeps; split it");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad),          cmocka_unit_test(test_cross),
         cmocka_unit_test(test_zip),          cmocka_unit_test(test_defaults_go_by_the_point),
-        cmocka_unit_test(test_set_and_emit), cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_set_and_emit), cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
