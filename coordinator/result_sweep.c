@@ -36,29 +36,27 @@ static void fill_before(rb_result_t *result)
     }
 }
 
-/* Where in the plan that was run the sweep of this point begins; -1: it is none. */
-static int64_t sweep_begin(const Rackbench__Phase *phase, uint32_t plan_phase)
+/* Which sweep of the plan; -1: the phase is no point. */
+static int64_t sweep_of(const Rackbench__Phase *phase)
 {
-    return phase->point != NULL ? (int64_t)plan_phase + 1 - phase->point->number : -1;
+    return phase->point != NULL ? (int64_t)phase->point->phase : -1;
 }
 
 void rb_result_sweeps(rb_result_t *result)
 {
-    const rb_fold_t *fold = result->fold;
     int64_t open = -1;
     fill_before(result);
     for (size_t i = 0; i < result->nphases; i++) {
-        uint32_t index = result->phases[i].index;
-        const Rackbench__Phase *phase = rb_fold_plan_phase(fold, index);
-        int64_t begin = sweep_begin(phase, fold->phases[index].plan_phase);
-        if (begin >= 0 && begin != open)
+        const Rackbench__Phase *phase = rb_fold_plan_phase(result->fold, result->phases[i].index);
+        int64_t sweep = sweep_of(phase);
+        if (sweep >= 0 && sweep != open)
             *RB_PUSH(result->sweeps, result->nsweeps) =
                 (rb_result_sweep_t){.first = i, .of = phase->point->of};
-        if (begin >= 0) {
+        if (sweep >= 0) {
             result->sweeps[result->nsweeps - 1].count++;
             result->sweeps[result->nsweeps - 1].reached = phase->point->number;
         }
-        open = begin;
+        open = sweep;
     }
 }
 
@@ -70,28 +68,40 @@ static bool was_started(const rb_fold_t *fold, uint32_t plan_phase)
     return false;
 }
 
+/* Points of the sweep that begins at phase `first`, or that phase alone; fills are none of them. */
+static uint32_t count_points(const rb_fold_t *fold, uint32_t *first, uint32_t *ret_missing)
+{
+    const Rackbench__Plan *plan = fold->plan;
+    int64_t sweep = sweep_of(plan->phases[*first]);
+    uint32_t points = 0;
+    for (; *first < plan->n_phases; (*first)++) {
+        const Rackbench__Phase *phase = plan->phases[*first];
+        if (phase->fill != NULL)
+            continue;
+        if (points > 0 && (sweep < 0 || sweep_of(phase) != sweep))
+            break;
+        points++;
+        *ret_missing += !was_started(fold, *first);
+    }
+    return points;
+}
+
 /* A sweep once, with how many of its points are missing. */
 void rb_result_not_run(rb_result_t *result)
 {
-    const rb_fold_t *fold = result->fold;
-    const Rackbench__Plan *plan = fold->plan;
-    for (uint32_t i = 0, next; i < plan->n_phases; i = next) {
-        const Rackbench__Phase *phase = plan->phases[i];
+    const Rackbench__Plan *plan = result->fold->plan;
+    for (uint32_t next = 0; next < plan->n_phases;) {
+        const Rackbench__Phase *phase = plan->phases[next];
         const char *name = phase->name != NULL ? phase->name : "";
         uint32_t missing = 0;
         if (phase->fill != NULL) { /* its phase was not run, either */
-            next = i + 1;
+            next++;
             continue;
         }
-        int64_t begin = sweep_begin(phase, i);
-        for (next = i; next < plan->n_phases; next++) {
-            if (next > i && (begin < 0 || sweep_begin(plan->phases[next], next) != begin))
-                break;
-            missing += plan->phases[next]->fill == NULL && !was_started(fold, next);
-        }
+        uint32_t points = count_points(result->fold, &next, &missing);
         if (missing > 0)
             *RB_PUSH(result->not_run, result->nnot_run) =
-                missing == next - i ? rb_strdup(name)
-                                    : rb_asprintf("%s (%u of %u points)", name, missing, next - i);
+                missing == points ? rb_strdup(name)
+                                  : rb_asprintf("%s (%u of %u points)", name, missing, points);
     }
 }

@@ -63,9 +63,9 @@ static void set_rounds(Rackbench__Phase *phase)
             phase->jobs[i]->runtime_ns = UINT64_MAX; /* a rule says so */
 }
 
-static Rackbench__Phase *point_of(const Rackbench__Plan *plan, const Rackbench__Phase *phase,
-                                  size_t point)
+static Rackbench__Phase *point_of(const Rackbench__Plan *plan, uint32_t index, size_t point)
 {
+    const Rackbench__Phase *phase = plan->phases[index];
     Rackbench__Phase *copy = rb_phase_copy(phase);
     if (phase->n_sweep == 0)
         return copy;
@@ -74,6 +74,8 @@ static Rackbench__Phase *point_of(const Rackbench__Plan *plan, const Rackbench__
     copy->point->has_number = copy->point->has_of = true;
     copy->point->number = (uint32_t)point + 1;
     copy->point->of = (uint32_t)rb_sweep_points(phase);
+    copy->point->has_phase = true;
+    copy->point->phase = index;
     for (size_t i = 0; i < phase->n_sweep; i++)
         set_key(copy, phase->sweep[i], value_at(phase, i, point));
     rb_slot_clear((rb_slot_t){&copy->base, rb_schema_field(copy->base.descriptor, "sweep")});
@@ -88,9 +90,9 @@ Rackbench__Plan *rb_plan_expand(const Rackbench__Plan *plan)
     Rackbench__Plan *run = rb_plan_copy(plan);
     rb_slot_clear((rb_slot_t){&run->base, rb_schema_field(run->base.descriptor, "phases")});
     rb_fill_state_t *states = rb_calloc(plan->n_targets + 1, sizeof(*states));
-    for (size_t i = 0; i < plan->n_phases; i++)
+    for (uint32_t i = 0; i < plan->n_phases; i++)
         for (size_t k = 0; k < rb_sweep_points(plan->phases[i]); k++) {
-            Rackbench__Phase *phase = point_of(plan, plan->phases[i], k);
+            Rackbench__Phase *phase = point_of(plan, i, k);
             rb_precondition(run, states, phase);
             set_rounds(phase);
             *RB_PUSH(run->phases, run->n_phases) = phase;

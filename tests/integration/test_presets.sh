@@ -20,6 +20,7 @@ short()
     check_json "$result" '.run.status == "done" and .run.marks == []'
 }
 
+# shellcheck disable=SC2016 # for jq to expand
 test_drive_review()
 {
     short drive-review

@@ -55,6 +55,7 @@ static void expect_point(const Rackbench__Plan *run, size_t index, const char *t
     RB_AUTO(rb_free_str) char *point = rb_point_text(run->phases[index]);
     assert_string_equal(point, text);
     assert_int_equal(run->phases[index]->point->number, index + 1);
+    assert_int_equal(run->phases[index]->point->phase, 0);
     assert_string_equal(run->phases[index]->name, "p");
     assert_int_equal(run->phases[index]->n_sweep, 0);
     assert_false(run->phases[index]->has_sweep_mode);

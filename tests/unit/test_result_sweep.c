@@ -159,6 +159,34 @@ static void points_not_run(void **state)
     assert_string_equal(r->not_run[1], "two");
 }
 
+/* A fill between two points does not make two sweeps of one. */
+static void a_fill_between_points(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_sweep_plan(&feed);
+    Rackbench__Plan *plan = feed.fold->plan;
+    Rackbench__Phase *fill = rb_phase_copy(plan->phases[2]);
+    fill->fill = rb_calloc(1, sizeof(*fill->fill));
+    rackbench__fill__init(fill->fill);
+    plan->phases = realloc(plan->phases, 4 * sizeof(*plan->phases));
+    memmove(&plan->phases[2], &plan->phases[1], 2 * sizeof(*plan->phases));
+    plan->phases[1] = fill;
+    plan->n_phases = 4;
+    feed_point(&feed, 0, RB_OP_READ, 500, INT64_MAX);
+    {
+        RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+        assert_string_equal(r->not_run[0], "one (1 of 2 points)");
+        assert_int_equal(r->nnot_run, 2);
+    }
+    feed_point(&feed, 1, RB_OP_WRITE, 500, INT64_MAX);
+    feed_point(&feed, 2, RB_OP_READ, 500, INT64_MAX);
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    assert_int_equal(r->nsweeps, 1);
+    assert_true(r->sweeps[0].count == 2 && r->nphases == 2 && r->nprepares == 1);
+    assert_int_equal(r->nnot_run, 1);
+}
+
 /* A fill is no phase of the result, but stands beside the layouts; its writes and its end count. */
 static void fills_are_prepared(void **state)
 {
@@ -187,9 +215,13 @@ static void fills_are_prepared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(points_are_phases), cmocka_unit_test(what_lies_between),
-        cmocka_unit_test(one_table),         cmocka_unit_test(json_and_csv),
-        cmocka_unit_test(points_not_run),    cmocka_unit_test(fills_are_prepared),
+        cmocka_unit_test(points_are_phases),
+        cmocka_unit_test(what_lies_between),
+        cmocka_unit_test(one_table),
+        cmocka_unit_test(json_and_csv),
+        cmocka_unit_test(a_fill_between_points),
+        cmocka_unit_test(points_not_run),
+        cmocka_unit_test(fills_are_prepared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
