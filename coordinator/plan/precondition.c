@@ -61,8 +61,9 @@ static bool is_first_on_target(const Rackbench__Phase *phase, size_t index)
 static void add_fill(Rackbench__Plan *run, const Rackbench__Phase *phase, const Rackbench__Job *as,
                      uint32_t passes)
 {
-    Rackbench__Phase *fill = rb_calloc(1, sizeof(*fill));
-    rackbench__phase__init(fill);
+    Rackbench__Phase like = RACKBENCH__PHASE__INIT;
+    like.stop_when = phase->stop_when; /* a drive gets as hot in a fill */
+    Rackbench__Phase *fill = rb_phase_copy(&like);
     fill->name = rb_strdup(phase->name);
     fill->has_destructive = true;
     fill->destructive = phase->destructive;

@@ -99,9 +99,10 @@ static void test_sweeps(void **state)
 static void test_discard_and_targets(void **state)
 {
     (void)state;
-    static const char text[] = TARGETS
-        "phases:\n  - {name: a, precondition: {discard: true, iodepth: 7}, jobs: [{target: s, rw: "
-        "read}, {target: s}, {target: t}]}\n";
+    static const char text[] =
+        TARGETS "phases:\n  - {name: a, stop_when: {temperature: 60}, precondition: {discard: "
+                "true, iodepth: 7}, jobs: [{target: s, rw: "
+                "read}, {target: s}, {target: t}]}\n";
     expect_course(text, "| trim 65536k x1 | write 4k x2 | a ");
     RB_AUTO(rb_plan_destroy) Rackbench__Plan *plan = resolved_plan(text);
     RB_AUTO(rb_plan_destroy) Rackbench__Plan *run = rb_plan_expand(plan);
@@ -109,6 +110,7 @@ static void test_discard_and_targets(void **state)
     assert_int_equal(fill->n_jobs, 2); /* one a target */
     assert_string_equal(fill->jobs[1]->target, "t");
     assert_int_equal(fill->jobs[1]->iodepth, 7);
+    assert_int_equal(fill->stop_when->temperature, 60);
     assert_int_equal(rb_fill_file_bytes(run, fill), 2 * (2 * RB_GIB + RB_MIB));
 }
 

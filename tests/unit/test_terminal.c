@@ -88,6 +88,21 @@ static void a_layout_tells_bytes(void **state)
                                 "laying out [##........] 1 GiB of 4 GiB  4/4 hosts\n");
 }
 
+/* Of a fill the end is known by bytes, at the pace so far: 3 GiB more take 3 times as long. */
+static void a_fill_tells_what_is_left(void **state)
+{
+    (void)state;
+    RB_AUTO(close_screen) screen_t s = {0};
+    open_screen(&s, RB_LIVE_PLAIN);
+    rb_live_update(s.live, &(rb_live_state_t){.word = "filling",
+                                              .elapsed_ns = 9500 * MS,
+                                              .done_bytes = RB_GIB,
+                                              .total_bytes = 4 * RB_GIB,
+                                              .hosts_ready = 4,
+                                              .hosts = 4});
+    assert_string_equal(s.text, "filling [##........] 1 GiB of 4 GiB, 29s left  4/4 hosts\n");
+}
+
 static void a_terminal_line_is_rewritten_and_cleared(void **state)
 {
     (void)state;
@@ -231,6 +246,7 @@ int main(void)
         cmocka_unit_test(a_line_tells_progress_and_figures),
         cmocka_unit_test(where_nothing_completed_there_is_no_p99),
         cmocka_unit_test(a_layout_tells_bytes),
+        cmocka_unit_test(a_fill_tells_what_is_left),
         cmocka_unit_test(a_terminal_line_is_rewritten_and_cleared),
         cmocka_unit_test(quiet_says_nothing),
         cmocka_unit_test(json_lines_tell_each_window_and_event_once),
