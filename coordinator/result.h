@@ -175,8 +175,8 @@ typedef struct {
     uint32_t laid_out, reused; /* prepare: files */
     size_t nwatts;
     rb_result_watts_t *watts; /* [nwatts] power that the user read; a prepare has none */
-    uint32_t passes;           /* of a fill, which is a prepare with all that a phase has; else 0 */
-    bool discards;             /* ... that trims */
+    uint32_t passes;          /* of a fill, which is a prepare with all that a phase has; else 0 */
+    bool discards;            /* ... that trims */
 } rb_result_phase_t;
 
 /* A step of a search. */
