@@ -66,7 +66,7 @@ test_guard_sees_points()
     expect_exit 2 rackbench run "$TMP/plan.yaml" --local 1 --scratch "$TMP/scratch" \
         --output "$TMP/guard"
     expect_match "$dev" "$OUTPUT"
-    check_json "$TMP/guard/result.json" '.phases == []'
+    [ ! -e "$TMP/guard" ] || fail "a run that did nothing left a directory"
 }
 
 test_bad_input()
