@@ -9,6 +9,7 @@
 #include "agent/target_drives.h"
 #include "agent/target_files.h"
 #include "agent/target_logs.h"
+#include "agent/workload/block.h"
 #include "common/units.h"
 
 struct rb_targets {
@@ -209,10 +210,11 @@ static int resolve_files(rb_targets_t *t, uint32_t index, rb_err_t *err)
 static int check_region(const Rackbench__Job *job, const rb_subject_t *s, rb_err_t *err)
 {
     char offset[RB_FMT_SIZE], size[RB_FMT_SIZE], end[RB_FMT_SIZE];
-    uint64_t need = job->has_size_bytes ? job->size_bytes : s->logical_block_bytes;
-    if (job->offset_bytes <= s->size_bytes && need <= s->size_bytes - job->offset_bytes)
+    rb_region_t last = rb_block_region(job, s->size_bytes, RB_MAX(job->numjobs, 1u) - 1);
+    uint64_t need = RB_MAX(last.size_bytes, (uint64_t)s->logical_block_bytes);
+    if (last.offset_bytes <= s->size_bytes && need <= s->size_bytes - last.offset_bytes)
         return 0;
-    rb_fmt_bytes_exact(offset, sizeof(offset), job->offset_bytes);
+    rb_fmt_bytes_exact(offset, sizeof(offset), last.offset_bytes);
     rb_fmt_bytes_exact(size, sizeof(size), job->size_bytes);
     rb_fmt_bytes_exact(end, sizeof(end), s->size_bytes);
     return rb_err_set(err, RB_ERR_INPUT, "job '%s': offset %s%s%s is beyond the end of %s (%s)",

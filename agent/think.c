@@ -41,6 +41,13 @@ uint32_t rb_think_pause(rb_think_t *t, rb_slot_t *slots, uint32_t *freed, uint32
     return left;
 }
 
+void rb_think_hold(rb_think_t *t, const uint32_t *slots, uint32_t n)
+{
+    RB_ASSERT(t->n == 0 && n <= t->size);
+    memcpy(t->queue, slots, n * sizeof(*slots));
+    t->n = n;
+}
+
 uint32_t rb_think_wake(rb_think_t *t, const rb_slot_t *slots, uint32_t *ret_slots, uint64_t now_ns)
 {
     uint32_t n = 0;

@@ -1,4 +1,4 @@
-/* think.h - thinktime: slots of a closed loop that pause before their next operation.
+/* think.h - thinktime, start_delay: slots of a closed loop that pause before their next operation.
  *
  * Each slot pauses by itself: for time_ns from the reap of its last operation on, after every
  * `blocks` of its operations; SYNCs do not count. All pause equally long, so that the first to
@@ -30,6 +30,8 @@ void rb_think_clear(rb_think_t *t); /* idempotent; also of one that is all zero 
  * are due when their pause ends. Returns how many are left. */
 uint32_t rb_think_pause(rb_think_t *t, rb_slot_t *slots, uint32_t *freed, uint32_t n,
                         uint64_t now_ns);
+/* Before the first operation: the slots [n] pause until they are due, all at the same time. */
+void rb_think_hold(rb_think_t *t, const uint32_t *slots, uint32_t n);
 /* Slots whose pause is over, into ret_slots [as many as pause]; returns how many. */
 uint32_t rb_think_wake(rb_think_t *t, const rb_slot_t *slots, uint32_t *ret_slots, uint64_t now_ns);
 

@@ -17,9 +17,13 @@ static int set_limit(rb_worker_t *w, rb_err_t *err)
     w->counted = job->bssplit != NULL || rb_block_ops(job) & 1u << RB_OP_SYNC;
     w->limit_ops = job->number_ios > 0 ? job->number_ios : UINT64_MAX;
     w->limit_bytes = job->io_size_bytes > 0 ? job->io_size_bytes : UINT64_MAX;
-    bool none = w->limit_ops == UINT64_MAX && w->limit_bytes == UINT64_MAX;
+    bool none = w->limit_ops == UINT64_MAX && w->limit_bytes == UINT64_MAX && job->loops == 0;
+    uint64_t pass_bytes = w->block.nblocks * w->block.bs_bytes;
     if (none && w->runtime_ns == 0 && !w->block.once)
-        w->limit_bytes = w->block.nblocks * w->block.bs_bytes;
+        w->limit_bytes = pass_bytes;
+    if (job->loops > 0) /* 60 bits and 32 */
+        w->limit_bytes =
+            pass_bytes > w->limit_bytes / job->loops ? w->limit_bytes : pass_bytes * job->loops;
     if (w->limit_bytes < w->block.bs_bytes)
         return rb_err_set(err, RB_ERR_INPUT, "job '%s': io_size is less than one bs; raise it",
                           job->name);
@@ -59,14 +63,15 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
     w->ramp_ns = job->ramp_time_ns;
     w->runtime_ns = job->runtime_ns;
     w->open_loop = job->rate_iops > 0 || job->rate_bytes > 0;
-    w->thinks = job->thinktime_ns > 0;
+    w->thinks = job->thinktime_ns > 0 || (job->start_delay_ns > 0 && !w->open_loop);
     w->starved_ns = w->waited_ns = UINT64_MAX;
     w->zeroes = rb_block_ops(job) & 1u << RB_OP_WRITE &&
                 job->write_mode == RACKBENCH__WRITE_MODE__KIND__zeroes;
     w->account.errors.tolerated = rb_worker_errors_tolerated(job);
     if (set_depth(w, err) < 0 || rb_worker_check_due(job, err) < 0)
         return -1;
-    bool bounded = w->runtime_ns > 0 || job->io_size_bytes > 0 || job->number_ios > 0;
+    bool bounded =
+        w->runtime_ns > 0 || job->io_size_bytes > 0 || job->number_ios > 0 || job->loops > 0;
     rb_block_opts_t block = {.job = job,
                              .subject = &w->o.subject->at,
                              .worker = w->o.number,
@@ -139,9 +144,11 @@ static void make_slots(rb_worker_t *w)
     for (uint32_t i = 0; i < w->iodepth; i++)
         w->free[i] = w->iodepth - 1 - i;
     rb_hung_init(&w->hung, w->iodepth);
+    const Rackbench__Job *job = w->o.job;
+    bool delay_alone = job->thinktime_ns == 0;
     if (w->thinks)
-        rb_think_init(&w->think, w->o.job->thinktime_ns, RB_MAX(w->o.job->thinktime_blocks, 1u),
-                      w->iodepth);
+        rb_think_init(&w->think, RB_MAX(job->thinktime_ns, 1ull),
+                      delay_alone ? UINT32_MAX : RB_MAX(job->thinktime_blocks, 1u), w->iodepth);
 }
 
 static bool allows_fallback(const Rackbench__Job *job)

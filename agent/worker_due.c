@@ -15,7 +15,7 @@ int rb_worker_check_due(const Rackbench__Job *job, rb_err_t *err)
     return 0;
 }
 
-void rb_worker_begin_pace(rb_worker_t *w)
+static void begin_pace(rb_worker_t *w)
 {
     const Rackbench__Job *job = w->o.job;
     bool poisson = job->rate_process == RACKBENCH__RATE_PROCESS__KIND__poisson;
@@ -25,8 +25,22 @@ void rb_worker_begin_pace(rb_worker_t *w)
                            .index = w->o.rate_index % RB_MAX(w->o.rate_share, 1u),
                            .process = poisson ? RB_PACE_POISSON : RB_PACE_LINEAR,
                            .seed = w->o.seed ^ ((uint64_t)w->o.number << 24)};
-    rb_pace_init(&w->pace, &opts, w->t0_ns);
+    rb_pace_init(&w->pace, &opts, w->t0_ns + job->start_delay_ns);
     w->account.first_due_ns = w->pace.due_ns;
+}
+
+void rb_worker_begin(rb_worker_t *w)
+{
+    uint64_t first_ns = w->t0_ns + w->o.job->start_delay_ns;
+    for (uint32_t i = 0; i < w->iodepth; i++)
+        w->slots[i].due_ns = first_ns;
+    w->account.first_due_ns = first_ns;
+    if (w->open_loop) {
+        begin_pace(w);
+    } else if (first_ns > w->t0_ns) {
+        rb_think_hold(&w->think, w->free, w->nfree);
+        w->nfree = 0;
+    }
 }
 
 uint32_t rb_worker_take_due(rb_worker_t *w, uint64_t now_ns, uint32_t n)

@@ -9,8 +9,9 @@
 
 /* RB_ERR_INPUT: no schedule can keep the job's rate or pause. Not hot. */
 int rb_worker_check_due(const Rackbench__Job *job, rb_err_t *err);
-/* Open loop: the schedule from T0 on. */
-void rb_worker_begin_pace(rb_worker_t *w);
+/* When the first operations are due: at T0, after the start delay, or by the schedule of an open
+ * loop. */
+void rb_worker_begin(rb_worker_t *w);
 /* Open loop: of at most n operations those that are due, into w->due; there are n free slots. */
 uint32_t rb_worker_take_due(rb_worker_t *w, uint64_t now_ns, uint32_t n);
 /* Pauses: the last n of the free slots became free just now. */

@@ -361,11 +361,7 @@ static void run(rb_worker_t *w)
 void rb_worker_loop(rb_worker_t *w)
 {
     rb_worker_schedule(w);
-    for (uint32_t i = 0; i < w->iodepth; i++)
-        w->slots[i].due_ns = w->t0_ns;
-    w->account.first_due_ns = w->t0_ns;
-    if (w->open_loop)
-        rb_worker_begin_pace(w);
+    rb_worker_begin(w);
     w->submitting = true;
     fill(w, w->o.backend, w->t0_ns, ANY);
     if (!rb_start_await(w->o.crew, w->t0_ns)) {
@@ -374,7 +370,7 @@ void rb_worker_loop(rb_worker_t *w)
         return;
     }
     uint64_t start_ns = stamp(w, ANY);
-    if (!w->open_loop) /* else nothing may be due yet */
+    if (w->queued > 0) /* else nothing is due yet */
         w->account.first_submit_ns = start_ns;
     entered(w, w->o.backend->submit(w->io), start_ns);
     rb_start_done(&w->start);

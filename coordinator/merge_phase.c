@@ -6,7 +6,7 @@ static bool is_by_count(const Rackbench__Phase *phase)
 {
     for (size_t i = 0; i < phase->n_jobs; i++) {
         const Rackbench__Job *job = phase->jobs[i];
-        if (job->runtime_ns == 0 || job->io_size_bytes > 0 || job->number_ios > 0)
+        if (job->runtime_ns == 0 || job->io_size_bytes > 0 || job->number_ios > 0 || job->loops > 0)
             return true;
     }
     return false;

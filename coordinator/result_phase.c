@@ -193,7 +193,8 @@ void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
     for (size_t i = 0; i < planned->n_jobs; i++) {
         bool open = planned->jobs[i]->rate_iops > 0 || planned->jobs[i]->rate_bytes > 0;
         phase->closed_loop |= !open;
-        all_busy &= !open && planned->jobs[i]->thinktime_ns == 0;
+        all_busy &=
+            !open && planned->jobs[i]->thinktime_ns == 0 && planned->jobs[i]->start_delay_ns == 0;
     }
     /* Such a host's slots are not known to have been busy: the law would say nothing. */
     if (all_busy && !lost && !has_silent(p))

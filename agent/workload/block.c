@@ -105,7 +105,7 @@ static uint32_t unit_bytes(const rb_block_opts_t *opts)
 static int check_units(const rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
 {
     uint32_t unit = unit_bytes(opts);
-    bool whole = opts->job->offset_bytes % unit == 0;
+    bool whole = b->base_bytes % unit == 0;
     for (rb_bssplit_direction_t i = 0; i < RB_BSSPLIT_COUNT; i++) {
         const rb_bssplit_side_t *s = &b->sizes.side[i];
         whole = whole && s->align_bytes % unit == 0;
@@ -120,6 +120,23 @@ static int check_units(const rb_block_t *b, const rb_block_opts_t *opts, rb_err_
                       opts->job->name, unit, opts->subject->path);
 }
 
+static uint64_t percent_of(uint64_t bytes, uint32_t percent)
+{
+    enum { UNIT_BYTES = 4096 };
+    return bytes / 100 * RB_MIN(percent, 100u) / UNIT_BYTES * UNIT_BYTES;
+}
+
+rb_region_t rb_block_region(const Rackbench__Job *job, uint64_t drive_bytes, uint32_t worker)
+{
+    uint64_t offset = job->offset_bytes, size = job->size_bytes;
+    if (job->offset_percent > 0)
+        offset = percent_of(drive_bytes, job->offset_percent);
+    if (job->size_percent > 0)
+        size = percent_of(drive_bytes, job->size_percent);
+    offset += job->offset_increment_bytes * worker; /* 60 bits and 12: the plan's rules */
+    return (rb_region_t){offset, size > 0 || offset > drive_bytes ? size : drive_bytes - offset};
+}
+
 /* The region in whole blocks, checked against the drive. */
 static int set_region(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
 {
@@ -129,16 +146,15 @@ static int set_region(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
     if (b->bs_bytes == 0 || b->bs_bytes > RB_MAX_BS)
         return rb_err_set(err, RB_ERR_INPUT, "job '%s': bs of %s on %s is not in 1 B to 1 GiB",
                           job->name, rb_fmt_bytes(what[0], RB_FMT_SIZE, b->bs_bytes), s->path);
-    uint64_t offset = job->offset_bytes, size = job->size_bytes;
-    if (offset > s->size_bytes || size > s->size_bytes - offset)
+    rb_region_t r = rb_block_region(job, s->size_bytes, opts->worker);
+    uint64_t size = r.size_bytes;
+    if (r.offset_bytes > s->size_bytes || size > s->size_bytes - r.offset_bytes)
         return rb_err_set(err, RB_ERR_INPUT,
                           "job '%s': offset + size is beyond the end of %s (%s); lower one of them",
                           job->name, s->path, rb_fmt_bytes(what[0], RB_FMT_SIZE, s->size_bytes));
-    if (size == 0)
-        size = s->size_bytes - offset;
+    b->base_bytes = r.offset_bytes;
     if (check_units(b, opts, err) < 0)
         return -1;
-    b->base_bytes = offset;
     b->region_bytes = size;
     b->nblocks = size / b->bs_bytes;
     if (b->nblocks == 0 && opts->passes == 0)
@@ -265,7 +281,7 @@ static int set_place(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
 int rb_block_init(rb_block_t *b, const rb_block_opts_t *opts, rb_err_t *err)
 {
     memset(b, 0, sizeof(*b));
-    b->cursor = opts->cursor;
+    b->cursor = opts->job->offset_increment_bytes > 0 ? &b->alone : opts->cursor;
     rb_rng_seed(&b->rng, opts->seed, opts->worker, 1);
     set_mix(b, opts->job);
     if (set_sizes(b, opts->job, err) < 0 || set_region(b, opts, err) < 0)

@@ -1,6 +1,7 @@
 /* block.h - the workload `block`: fio's rw modes over a region of a drive or file.
  *
- * The region is [offset, offset + size), or to the end without size.
+ * The region is [offset, offset + size), or to the end without size; that of worker i is
+ * i x offset_increment further on, and then each worker covers its own.
  * - random: each block of bs equally likely, or by random_distribution (pattern.h); each worker
  *   over the whole region. With norandommap: false every block once before any twice
  *   (permutation.h): the workers of a drive share one cursor, whose quotient by the number of
@@ -47,6 +48,14 @@ typedef struct {
     uint32_t passes; /* a fill: so many times over the whole drive, by one worker; 0: none */
 } rb_block_opts_t;
 
+typedef struct {
+    uint64_t offset_bytes, size_bytes;
+} rb_region_t;
+
+/* Of a worker of the job, on a drive or file of so many bytes; it may end beyond that. Percent of
+ * it are rounded down to 4 KiB. */
+rb_region_t rb_block_region(const Rackbench__Job *job, uint64_t drive_bytes, uint32_t worker);
+
 typedef struct rb_block rb_block_t;
 
 /* Fills in offset_bytes of what is no SYNC. Returns how many come before the end of the work. */
@@ -62,8 +71,9 @@ struct rb_block {
     uint64_t read_below; /* a 32-bit draw below this is a read, unless it is below trim_below */
     rb_op_t op;          /* of all, unless mixed */
     bool mixed;
-    bool once; /* work ends with the region: only by cursor */
-    bool own;  /* not by cursor: nobody minds what is drawn before it is needed */
+    bool once;              /* work ends with the region: only by cursor */
+    bool own;               /* not by cursor: nobody minds what is drawn before it is needed */
+    _Atomic uint64_t alone; /* the cursor of a worker whose region is its own: offset_increment */
     _Atomic uint64_t *cursor;
     const rb_log_write_t *listed; /* [nlisted], outlives the workload; NULL: none */
     uint64_t nlisted;

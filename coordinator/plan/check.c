@@ -85,7 +85,7 @@ static int phase_has_jobs(const rb_scope_t *s)
 
 static bool by_count(const Rackbench__Job *job)
 {
-    return job->has_io_size_bytes || job->has_number_ios || !job->has_runtime_ns;
+    return job->has_io_size_bytes || job->has_number_ios || job->has_loops || !job->has_runtime_ns;
 }
 
 /* The common interval of a phase ends with the first worker that is done: beside a job that goes on
@@ -98,11 +98,12 @@ static int phase_bounds_agree(const rb_scope_t *s)
         if (by_count(job) == by_count(first))
             continue;
         RB_AUTO(rb_free_str) char *key = rb_asprintf("jobs.%zu", i);
-        return rb_rule_fail(s, key,
-                            "job '%s' of phase '%s' ends by io_size or number_ios and job '%s' by "
-                            "time; bound both alike, or put them in separate phases",
-                            by_count(job) ? job->name : first->name, s->phase->name,
-                            by_count(job) ? first->name : job->name);
+        return rb_rule_fail(
+            s, key,
+            "job '%s' of phase '%s' ends by io_size, number_ios or loops and job '%s' by "
+            "time; bound both alike, or put them in separate phases",
+            by_count(job) ? job->name : first->name, s->phase->name,
+            by_count(job) ? first->name : job->name);
     }
     return 0;
 }

@@ -78,7 +78,10 @@ static uint64_t region_bytes(const rb_scope_t *s)
 {
     if (s->job->has_size_bytes)
         return s->job->size_bytes;
-    return s->target->has_size_bytes ? s->target->size_bytes - s->job->offset_bytes : 0;
+    if (s->job->has_size_percent || s->job->has_offset_percent || !s->target->has_size_bytes)
+        return 0;
+    return s->target->size_bytes - s->job->offset_bytes -
+           s->job->offset_increment_bytes * (s->job->numjobs - 1);
 }
 
 static int fits_file(const rb_scope_t *s)
@@ -88,14 +91,15 @@ static int fits_file(const rb_scope_t *s)
     if (!t->has_size_bytes)
         return 0;
     char offset[RB_FMT_SIZE], size[RB_FMT_SIZE], file[RB_FMT_SIZE];
-    rb_fmt_bytes_exact(offset, sizeof(offset), job->offset_bytes);
+    uint64_t last = job->offset_bytes + job->offset_increment_bytes * (job->numjobs - 1);
+    rb_fmt_bytes_exact(offset, sizeof(offset), last);
     rb_fmt_bytes_exact(size, sizeof(size), job->size_bytes);
     rb_fmt_bytes_exact(file, sizeof(file), t->size_bytes);
-    if (job->offset_bytes >= t->size_bytes)
+    if (last >= t->size_bytes)
         return rb_rule_fail(s, "offset_bytes",
                             "offset: %s is beyond the end of target '%s', whose files have %s",
                             offset, t->name, file);
-    if (job->has_size_bytes && job->size_bytes > t->size_bytes - job->offset_bytes)
+    if (job->has_size_bytes && job->size_bytes > t->size_bytes - last)
         return rb_rule_fail(s, "size_bytes",
                             "offset %s + size %s is beyond the end of target '%s', whose files "
                             "have %s; make the region smaller or the files larger",
@@ -167,9 +171,9 @@ static int labels(const rb_scope_t *s)
     return rb_unique_ask(s, on, "label");
 }
 
-static rb_rule_t *const rules[] = {has_target, may_write, rb_check_pattern, is_aligned,  fits_file,
-                                   fits_block, bounds,    rb_check_search,  rb_check_io, workers,
-                                   labels};
+static rb_rule_t *const rules[] = {has_target,      may_write,   rb_check_pattern, is_aligned,
+                                   rb_check_region, fits_file,   fits_block,       bounds,
+                                   rb_check_search, rb_check_io, workers,          labels};
 
 int rb_check_job(const rb_scope_t *s)
 {

@@ -47,6 +47,8 @@ const Rackbench__Target *rb_target_find(const Rackbench__Plan *plan, const char 
 
 /* Ranges and rules of one job; s->target may be NULL. */
 int rb_check_job(const rb_scope_t *s);
+/* Its part of where and for how long: offset_increment, percents, loops, start_delay. */
+int rb_check_region(const rb_scope_t *s);
 /* Its part of what comes next: mix, syncs, distribution, sizes. */
 int rb_check_pattern(const rb_scope_t *s);
 /* Its part of verify, verify_only and verify_log. s->target is not NULL. */

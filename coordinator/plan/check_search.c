@@ -49,11 +49,15 @@ static int length(const rb_scope_t *s)
     const Rackbench__Job *job = s->job;
     if (!job->has_latency_target_ns)
         return 0;
-    if (job->has_io_size_bytes || job->has_number_ios)
-        return rb_rule_fail(s, job->has_io_size_bytes ? "io_size_bytes" : "number_ios",
+    const char *key = job->has_io_size_bytes ? "io_size"
+                      : job->has_number_ios  ? "number_ios"
+                      : job->has_loops       ? "loops"
+                                             : NULL;
+    if (key)
+        return rb_rule_fail(s, job->has_io_size_bytes ? "io_size_bytes" : key,
                             "latency_target searches in steps of ramp_time and runtime; leave %s "
                             "out",
-                            job->has_io_size_bytes ? "io_size" : "number_ios");
+                            key);
     if (!job->has_runtime_ns)
         return rb_rule_fail(s, "latency_target_ns",
                             "latency_target needs runtime: each step of the search lasts ramp_time "

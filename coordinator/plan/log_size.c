@@ -42,8 +42,11 @@ static uint64_t by_rate(const Rackbench__Job *job)
 uint64_t rb_log_writes(const Rackbench__Plan *plan, const Rackbench__Job *job)
 {
     uint64_t writes = RB_MIN(by_amount(job), by_rate(job));
-    if (writes == UINT64_MAX && !job->has_runtime_ns)
-        writes = by_region(rb_target_find(plan, job->target), job);
+    if (writes == UINT64_MAX && (!job->has_runtime_ns || job->has_loops)) {
+        uint64_t pass = by_region(rb_target_find(plan, job->target), job);
+        if (pass == UINT64_MAX || __builtin_mul_overflow(pass, RB_MAX(job->loops, 1u), &writes))
+            return 0;
+    }
     return writes == UINT64_MAX ? 0 : writes;
 }
 

@@ -18,11 +18,11 @@
  *
  * - size: from offset to the end of the file or device
  * - runtime: until the work is done; ramp_time: 0
- * - io_size, number_ios: no such bound
- * - runtime, io_size and number_ios all unset: each worker does its region once. With seq_layout
- *   region a sequential worker's region is its share of the job's (1/numjobs), else the job's
- *   whole region; with seq_layout shared and with norandommap false the workers of a drive do the
- *   region once between them.
+ * - io_size, number_ios, loops: no such bound
+ * - runtime, io_size, number_ios and loops all unset: each worker does its region once. With
+ * seq_layout region a sequential worker's region is its share of the job's (1/numjobs), else the
+ * job's whole region; with seq_layout shared and with norandommap false the workers of a drive do
+ * the region once between them.
  * - rate_iops, rate: closed loop; with one of them rate_scope is worker, rate_process linear
  * - blockalign: bs, or the smallest size of the same direction
  * - norandommap: true

@@ -164,7 +164,7 @@ static void test_fio_words(void **state)
     static const char *const words[] = {
         "blocksize",       "readwrite",      "time_based",     "invalidate",
         "group_reporting", "filename",       "libaio",         "randrepeat",
-        "loops",           "startdelay",     "stonewall",      "numa_cpu_nodes",
+        "nrfiles",         "startdelay",     "stonewall",      "numa_cpu_nodes",
         "numa_mem_policy", "thinktime_spin", "latency_window", "trimwrite",
     };
     for (size_t i = 0; i < RB_LEN(words); i++) {
