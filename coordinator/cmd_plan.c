@@ -1,5 +1,6 @@
 #include "coordinator/cmd.h"
 #include "coordinator/plan/presets.h"
+#include "coordinator/plan_source.h"
 
 static int list(void)
 {
@@ -7,6 +8,17 @@ static int list(void)
         RB_AUTO(rb_free_str) char *summary = rb_preset_summary(p->name);
         printf("%-16s %s\n", p->name, summary);
     }
+    return RB_OK;
+}
+
+static int import(const rb_options_t *options, rb_err_t *err)
+{
+    RB_AUTO(rb_fio_import_destroy)
+    rb_fio_import_t *import = rb_plan_source_import(options->args[1], options, err);
+    if (import == NULL)
+        return (int)err->code;
+    RB_AUTO(rb_free_str) char *yaml = rb_fio_import_yaml(import);
+    fputs(yaml, stdout);
     return RB_OK;
 }
 
@@ -24,6 +36,8 @@ int cmd_plan(const rb_options_t *options, rb_err_t *err)
                    options->args[1]);
         return RB_ERR_INPUT;
     }
-    rb_err_set(err, RB_ERR_INPUT, "usage: rackbench plan list | show PRESET");
+    if (strcmp(options->args[0], "import") == 0 && options->nargs == 2)
+        return import(options, err);
+    rb_err_set(err, RB_ERR_INPUT, "usage: rackbench plan list | show PRESET | import JOB.fio");
     return RB_ERR_INPUT;
 }

@@ -55,7 +55,9 @@ static const command_t commands[] = {
      "Writes FILE (keep it secret) and FILE.pub, and prints what agents need. If FILE is there,\n"
      "prints that and changes nothing.\n",
      cmd_keygen, 0, 0, RB_FOR_KEYGEN},
-    {"plan", "list | show PRESET", "the plans that are built in", "", cmd_plan, 1, 2, RB_FOR_PLAN},
+    {"plan", "list|show|import", "the plans that are built in; a fio job file as a plan",
+     "list; show PRESET; import JOB.fio, which prints the plan that run and check make of it.\n",
+     cmd_plan, 1, 2, RB_FOR_PLAN},
 };
 
 static void help(FILE *out)

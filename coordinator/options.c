@@ -199,6 +199,13 @@ static int take_collect(rb_options_t *o, const char *value, rb_err_t *err)
     return 0;
 }
 
+static int take_lenient(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->lenient = true;
+    return 0;
+}
+
 static int take_help(rb_options_t *o, const char *value, rb_err_t *err)
 {
     (void)value, (void)err;
@@ -225,6 +232,8 @@ static const row_t rows[] = {
      take_timeout, RB_FOR_FLEET | RB_FOR_RESUME | RB_FOR_STOP},
     {"set", "KEY=VALUE", "override a plan key: phases.0.jobs.0.iodepth=64 (repeatable)", take_set,
      RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_CLEAN},
+    {"lenient", NULL, "of a fio job file: go on without what has no equivalent, with a warning",
+     take_lenient, RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_CLEAN | RB_FOR_PLAN},
     {"output", "DIR", "run directory (default ./NAME-YYYYMMDDTHHMMSSZ-ID)", take_output,
      RB_FOR_RUN},
     {"journal-max", "SIZE", "with interval: auto, windows merge to keep it so small (default 10GB)",

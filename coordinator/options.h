@@ -32,7 +32,7 @@ typedef struct {
     rb_units_t units;
     uint32_t quantiles; /* bit i: rb_quantiles[i] (result.h); 0: not said */
     uint64_t connect_timeout_ns, journal_max_bytes;
-    bool insecure, allow_wipe, yes, quiet, json_lines, collect, help;
+    bool insecure, allow_wipe, yes, quiet, json_lines, collect, lenient, help;
     size_t nsets, npaths, ndevices, nwatts, nargs;
     const char **sets, **paths, **devices, **watts, **args;
 } rb_options_t;

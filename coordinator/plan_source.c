@@ -1,6 +1,7 @@
 #include "coordinator/plan_source.h"
 
 #include "coordinator/plan/expand.h"
+#include "coordinator/plan/fio_import.h"
 #include "coordinator/plan/load.h"
 #include "coordinator/plan/presets.h"
 #include "coordinator/plan/resolve.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_PLAN = 1024 * 1024 };
 
@@ -45,11 +47,6 @@ static char *read_file(const char *path, rb_err_t *err)
 static char *read_text(const char *argument, rb_err_t *err)
 {
     const char *preset = rb_preset_find(argument);
-    if (has_suffix(argument, ".fio")) {
-        rb_err_set(err, RB_ERR_INPUT,
-                   "%s: fio job files cannot be read yet; write the job as a YAML plan", argument);
-        return NULL;
-    }
     if (strpbrk(argument, "/.") != NULL)
         return read_file(argument, err);
     if (preset == NULL) {
@@ -62,15 +59,56 @@ static char *read_text(const char *argument, rb_err_t *err)
     return rb_strdup(preset);
 }
 
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+rb_fio_import_t *rb_plan_source_import(const char *argument, const rb_options_t *options,
+                                       rb_err_t *err)
+{
+    uint64_t pages = (uint64_t)sysconf(_SC_PHYS_PAGES), page = (uint64_t)sysconf(_SC_PAGESIZE);
+    rb_fio_opts_t opts = {.read = read_file,
+                          .variable = variable,
+                          .page_bytes = page,
+                          .ncpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+                          .memory_mb = pages * page / RB_MIB,
+                          .manner = options->lenient ? RB_FIO_LENIENT : RB_FIO_STRICT};
+    RB_AUTO(rb_free_str) char *text = read_file(argument, err);
+    return text == NULL ? NULL : rb_fio_import(text, argument, &opts, err);
+}
+
+static int take_fio(rb_plan_source_t *source, const char *argument, const rb_options_t *options,
+                    rb_err_t *err)
+{
+    RB_AUTO(rb_fio_import_destroy)
+    rb_fio_import_t *import = rb_plan_source_import(argument, options, err);
+    if (import == NULL)
+        return -1;
+    source->text = rb_fio_import_yaml(import);
+    source->plan = RB_MOVE(import->plan);
+    source->places = RB_MOVE(import->places);
+    for (size_t i = 0; i < import->nnotes && !options->quiet; i++)
+        fprintf(stderr, "%s\n", import->notes[i]);
+    return 0;
+}
+
+static int take_yaml(rb_plan_source_t *source, const char *argument, rb_err_t *err)
+{
+    source->text = read_text(argument, err);
+    if (source->text == NULL)
+        return -1;
+    source->plan = rb_plan_load(source->text, strlen(source->text), argument, &source->places, err);
+    return source->plan == NULL ? -1 : 0;
+}
+
 rb_plan_source_t *rb_plan_source_new(const char *argument, const rb_options_t *options,
                                      rb_err_t *err)
 {
     RB_AUTO(rb_plan_source_destroy) rb_plan_source_t *source = rb_calloc(1, sizeof(*source));
-    source->text = read_text(argument, err);
-    if (source->text == NULL)
-        return NULL;
-    source->plan = rb_plan_load(source->text, strlen(source->text), argument, &source->places, err);
-    if (source->plan == NULL)
+    int rc = has_suffix(argument, ".fio") ? take_fio(source, argument, options, err)
+                                          : take_yaml(source, argument, err);
+    if (rc != 0)
         return NULL;
     for (size_t i = 0; i < options->nsets; i++)
         if (rb_plan_set(source->plan, options->sets[i], source->places, err) != 0)
