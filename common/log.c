@@ -1,5 +1,7 @@
 #include "common/log.h"
 
+#include "common/utf8.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -30,23 +32,6 @@ static size_t written(int n, size_t room)
     return n < 0 ? 0 : RB_MIN((size_t)n, room - 1);
 }
 
-/* Length of the printable UTF-8 at p [left]; 0: control characters (C0, C1, DEL), or no UTF-8. */
-static size_t printable(const unsigned char *p, size_t left)
-{
-    if (*p < 0x80)
-        return *p >= ' ' && *p != 0x7f;
-    size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : 2;
-    if (*p < 0xc2 || *p > 0xf4 || n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    bool control = *p == 0xc2 && p[1] < 0xa0, surrogate = *p == 0xed && p[1] >= 0xa0;
-    bool overlong = (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xf0 && p[1] < 0x90);
-    bool beyond = *p == 0xf4 && p[1] >= 0x90;
-    return control || surrogate || overlong || beyond ? 0 : n;
-}
-
 /* Names come from strangers: what could drive a terminal is shown as \xNN. Returns the bytes. */
 static size_t escape(char out[RB_LOG_LINE], const char *text, size_t n)
 {
@@ -54,7 +39,7 @@ static size_t escape(char out[RB_LOG_LINE], const char *text, size_t n)
     size_t at = 0;
     for (size_t i = 0; i < n;) {
         const char *p = text + i;
-        size_t length = printable((const unsigned char *)p, n - i), size = length;
+        size_t length = rb_utf8_printable(p, n - i), size = length;
         if (length == 0)
             size = (size_t)snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)*p);
         if (at + size >= RB_LOG_LINE)

@@ -2,6 +2,8 @@
 
 #include <ctype.h>
 
+#include "common/utf8.h"
+
 typedef struct {
     rb_fio_file_t *out;
     const rb_fio_opts_t *opts;
@@ -110,6 +112,16 @@ static int add_option(lexer_t *l, char *text)
     return 0;
 }
 
+static bool is_text(const char *text)
+{
+    for (size_t left = strlen(text), n = 0; left > 0; text += n, left -= n) {
+        n = *text == '\t' ? 1 : rb_utf8_printable(text, left);
+        if (n == 0)
+            return false;
+    }
+    return true;
+}
+
 static int take_line(lexer_t *l, char *text)
 {
     char buf[RB_MAX_FIO_VALUE + 1];
@@ -121,6 +133,10 @@ static int take_line(lexer_t *l, char *text)
         return fail(l, text, "more than 65536 lines; is this a job file?");
     if (expand(l, text, buf) != 0)
         return -1;
+    if (!is_text(buf))
+        return rb_err_set(l->err, RB_ERR_INPUT,
+                          "%s:%u: control characters, or bytes that are no UTF-8; text is right",
+                          l->file, l->line);
     if (*buf == '[')
         return begin_section(l, buf);
     if (strncmp(buf, "include", 7) == 0 && isblank((unsigned char)buf[7]))

@@ -106,7 +106,7 @@ static void push_job(rb_fio_t *f, rb_fio_job_t *from, Rackbench__Job *job)
     RB_AUTO(rb_free_str) char *first = rb_strdup(job->name);
     for (unsigned i = 2; has_job(phase, job->name); i++) {
         free(job->name);
-        job->name = rb_asprintf("%.100s-%u", first, i);
+        job->name = rb_asprintf("%s-%u", first, i);
     }
     RB_AUTO(rb_free_str)
     char *path = rb_asprintf("phases.%zu.jobs.%zu", plan->n_phases - 1, phase->n_jobs);

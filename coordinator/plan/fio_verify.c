@@ -6,7 +6,7 @@ static Rackbench__Job *read_back_of(const Rackbench__Job *job, bool fatal)
 {
     Rackbench__Job *r = rb_calloc(1, sizeof(*r));
     rackbench__job__init(r);
-    r->name = rb_asprintf("%.100s.verify", job->name);
+    r->name = rb_asprintf("%s.verify", job->name);
     r->has_rw = r->has_verify = r->verify = true;
     r->rw = RACKBENCH__RW__MODE__read;
     r->has_direct = job->has_direct;

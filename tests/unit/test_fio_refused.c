@@ -29,6 +29,7 @@ static const row_t wrong[] = {
     {JOB "include itself.fio\n", "more than 16 files include each other"},
     {JOB "include section.fio\n", "section.fio:1: '[b]': an included file has no sections"},
     {JOB "\n\nnumjob=4\n", "dir/t.fio:5: numjob=4: fio 3.33 has no such option; did you mean"},
+    {JOB "name=\xff\n", "dir/t.fio:3: control characters, or bytes that are no UTF-8"},
     {JOB "bs=4q\n", "dir/t.fio:3: bs=4q: '4q' is no number here"},
     {JOB "direct=yes\n", "direct=yes: 'yes' is neither 0 nor 1"},
     {JOB "rw=backwards\n", "rw=backwards: 'backwards' is not known here"},
