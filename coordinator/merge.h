@@ -37,10 +37,11 @@ typedef struct {
 
 typedef struct {
     uint64_t ops, bytes, errors;
-    uint64_t inflight, oldest_inflight_ns; /* at gauge_end */
-    uint64_t gauge_end;                    /* window index */
-    uint64_t p50_ns, p99_ns;               /* of response, once the window is final */
-    rb_hist_sparse_t response;             /* until then */
+    uint64_t inflight, oldest_inflight_ns;    /* at gauge_end */
+    uint64_t gauge_end;                       /* window index */
+    uint64_t service_sum_ns, response_sum_ns; /* of ops */
+    uint64_t p50_ns, p99_ns;                  /* of response, once the window is final */
+    rb_hist_sparse_t response;                /* until then */
 } rb_window_op_t;
 
 typedef struct {

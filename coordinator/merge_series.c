@@ -72,6 +72,8 @@ static void absorb(rb_window_t *into, rb_window_t *from, rb_hist_t *scratch)
         t->ops += f->ops;
         t->bytes += f->bytes;
         t->errors += f->errors;
+        t->service_sum_ns += f->service_sum_ns;
+        t->response_sum_ns += f->response_sum_ns;
         add_gauge(t, f->gauge_end, f->inflight, f->oldest_inflight_ns);
         add_response(into, t, &f->response, scratch);
     }
@@ -124,6 +126,8 @@ void rb_series_add(rb_series_t *series, const rb_row_window_t *row, rb_hist_t *s
         op->ops += cell->ops;
         op->bytes += cell->bytes;
         op->errors += cell->errors;
+        op->service_sum_ns += cell->service.sum;
+        op->response_sum_ns += cell->response.sum;
         add_gauge(op, row->index + row->span, cell->inflight, cell->oldest_inflight_ns);
         add_response(w, op, &cell->response, scratch);
     }

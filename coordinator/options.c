@@ -100,15 +100,19 @@ static int take_watts(rb_options_t *o, const char *value, rb_err_t *err)
 
 static int take_format(rb_options_t *o, const char *value, rb_err_t *err)
 {
-    static const char *const names[] = {
-        [RB_FORMAT_TEXT] = "text", [RB_FORMAT_JSON] = "json", [RB_FORMAT_CSV] = "csv"};
+    static const char *const names[] = {[RB_FORMAT_TEXT] = "text",
+                                        [RB_FORMAT_JSON] = "json",
+                                        [RB_FORMAT_CSV] = "csv",
+                                        [RB_FORMAT_FIO_JSON] = "fio-json",
+                                        [RB_FORMAT_FIO_JSON_PLUS] = "fio-json+"};
     for (size_t i = 0; i < RB_LEN(names); i++) {
         if (strcmp(value, names[i]) == 0) {
             o->format = (rb_format_t)i;
             return 0;
         }
     }
-    return rb_err_set(err, RB_ERR_INPUT, "unknown format '%s'; text, json and csv are there",
+    return rb_err_set(err, RB_ERR_INPUT,
+                      "unknown format '%s'; text, json, csv, fio-json and fio-json+ are there",
                       value);
 }
 
@@ -138,6 +142,20 @@ static int take_percentiles(rb_options_t *o, const char *value, rb_err_t *err)
     }
     if (o->quantiles == 0)
         return rb_err_set(err, RB_ERR_INPUT, "'%s' names no percentile; 50,99,99.9 does", value);
+    return 0;
+}
+
+static int take_host(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    o->host = value;
+    return 0;
+}
+
+static int take_fio_logs(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)err;
+    o->fio_logs = value;
     return 0;
 }
 
@@ -246,8 +264,12 @@ static const row_t rows[] = {
      RB_FOR_FLEET},
     {"allow-wipe", NULL, "--local agents may overwrite signatures where the plan's wipe says so",
      take_allow_wipe, RB_FOR_FLEET},
-    {"format", "WORD", "text (default), json or csv on standard output", take_format,
-     RB_FOR_RESULT | RB_FOR_STATUS},
+    {"format", "WORD", "text (default), json, csv, fio-json or fio-json+ on standard output",
+     take_format, RB_FOR_RESULT | RB_FOR_STATUS},
+    {"host", "NAME", "with fio-json: this host alone, as fio on it would write it", take_host,
+     RB_FOR_RESULT},
+    {"fio-logs", "DIR", "also write the series as fio's bw, iops, clat, lat and slat logs",
+     take_fio_logs, RB_FOR_RESULT},
     {"percentiles", "LIST", "columns of the text table, of 50,90,95,99,99.9,99.99,99.999",
      take_percentiles, RB_FOR_RESULT},
     {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RESULT},
@@ -310,6 +332,8 @@ int rb_options_parse(rb_options_t *o, rb_for_t command, int argc, char **argv, r
         *RB_PUSH(o->args, o->nargs) = argv[optind];
     if (o->json_lines && o->format != RB_FORMAT_TEXT)
         return rb_err_set(err, RB_ERR_INPUT, "--json-lines and --format exclude each other");
+    if (o->host != NULL && o->format != RB_FORMAT_FIO_JSON && o->format != RB_FORMAT_FIO_JSON_PLUS)
+        return rb_err_set(err, RB_ERR_INPUT, "--host needs --format fio-json or fio-json+");
     if (o->hosts != NULL && o->local > 0)
         return rb_err_set(err, RB_ERR_INPUT, "--hosts and --local exclude each other");
     if (o->listen != NULL && o->hosts == NULL)

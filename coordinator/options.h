@@ -4,7 +4,13 @@
 #include "common/err.h"
 #include "common/units.h"
 
-typedef enum { RB_FORMAT_TEXT, RB_FORMAT_JSON, RB_FORMAT_CSV } rb_format_t;
+typedef enum {
+    RB_FORMAT_TEXT,
+    RB_FORMAT_JSON,
+    RB_FORMAT_CSV,
+    RB_FORMAT_FIO_JSON,
+    RB_FORMAT_FIO_JSON_PLUS
+} rb_format_t;
 
 /* The commands that an option is for. */
 typedef enum {
@@ -26,7 +32,7 @@ typedef enum {
 } rb_for_t;
 
 typedef struct {
-    const char *hosts, *listen, *output, *scratch, *key, *known_hosts;
+    const char *hosts, *listen, *output, *scratch, *key, *known_hosts, *host, *fio_logs;
     uint32_t local; /* 0: not said */
     rb_format_t format;
     rb_units_t units;

@@ -313,3 +313,19 @@ rb_part_t rb_result_window_part(const rb_result_t *result, const rb_result_phase
                  window->index * rb_fold_interval_ns(result->fold) >= phase->end_ns;
     return after ? RB_PART_DRAINED : RB_PART_MAIN;
 }
+
+void rb_result_merge_lat(const rb_result_t *result, const rb_result_phase_t *phase,
+                         const rb_lat_scope_t *scope, rb_hist_t *into)
+{
+    const rb_fold_phase_t *p = &result->fold->phases[phase->index];
+    for (size_t h = 0; h < p->nmembers; h++) {
+        const rb_member_t *m = &p->members[h];
+        for (size_t i = 0; i < m->ntotals; i++) {
+            const rb_total_t *t = &m->totals[i];
+            if ((scope->host >= 0 && scope->host != (int64_t)h + 1) ||
+                (scope->job >= 0 && scope->job != t->job) || t->op != scope->op)
+                continue;
+            rb_hist_merge_sparse(into, scope->kind == RB_LAT_SERVICE ? &t->service : &t->response);
+        }
+    }
+}

@@ -237,6 +237,21 @@ typedef struct {
 rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err);
 void rb_result_destroy(rb_result_t **result);
 
+typedef enum { RB_LAT_SERVICE, RB_LAT_RESPONSE } rb_lat_kind_t;
+
+/* Whose operations of a phase, of one kind. */
+typedef struct {
+    int64_t host; /* number; -1: all */
+    int64_t job;  /* index in the phase; -1: all */
+    rb_op_t op;
+    rb_lat_kind_t kind;
+} rb_lat_scope_t;
+
+/* Merges their latencies into a histogram, for reports that need more of a distribution than
+ * rb_lat_t. */
+void rb_result_merge_lat(const rb_result_t *result, const rb_result_phase_t *phase,
+                         const rb_lat_scope_t *scope, rb_hist_t *into);
+
 /* Part of a phase that a window is in: RAMP, MAIN, or DRAINED (after the common end). */
 rb_part_t rb_result_window_part(const rb_result_t *result, const rb_result_phase_t *phase,
                                 const rb_window_t *window);

@@ -21,7 +21,7 @@ test_packages=(
     # targets and networks: loop and zram devices, file systems, namespaces
     mount util-linux fdisk e2fsprogs xfsprogs iproute2 iputils-ping procps
     # the second opinion, and a reader of JSON
-    fio jq valgrind
+    fio gnuplot-nox python3-six jq valgrind
     # what the unit of deploy/systemd is checked with
     systemd
     # a virtual machine with NVMe drives
