@@ -3,7 +3,7 @@
 #include "coordinator/plan/resolve.h"
 
 static const rb_range_t ranges[] = {
-    {"loops", 1, 1000000},
+    {"loops", 1, UINT32_MAX},
     {"offset_increment", 1, RB_MAX_RANGE_BYTES / RB_MAX_WORKERS},
     {"start_delay", 0, 24 * 3600 * RB_NS_PER_S},
     {"size_percent", 1, 100},

@@ -8,7 +8,7 @@
 #include "coordinator/plan/fio_options.h"
 #include "coordinator/plan/schema.h"
 
-enum { RB_FIO_DIRECTIONS = 3, RB_MAX_FIO_FILES = 4096, RB_MAX_FIO_LOOPS = 65536 };
+enum { RB_FIO_DIRECTIONS = 3, RB_MAX_FIO_FILES = 4096 };
 
 /* The lines of a job, the globals before it included; of lines with the same option the last one,
  * in the order in which they came last. */

@@ -3,11 +3,13 @@
 
 /* ---- ioengine ---- */
 
-#define MEMORY "it moves memory, not blocks; io_uring, libaio or psync read and write"
-#define REMOTE "it is no local drive; rackbench measures the drives of hosts"
-#define DRIVER "it brings a driver of its own; io_uring, or io_uring_cmd for NVMe passthrough"
-#define CALLS  "it makes or removes files; rackbench reads and writes blocks"
-#define GPU    "it moves data to a GPU's memory, which no workload here does"
+#define MEMORY  "it moves memory, not blocks; io_uring, libaio or psync read and write"
+#define REMOTE  "it is no local drive; rackbench measures the drives of hosts"
+#define DRIVER  "it brings a driver of its own; io_uring, or io_uring_cmd for NVMe passthrough"
+#define NETWORK "it measures a network; rackbench measures storage"
+#define NOTHING "it does no I/O: it measures fio itself; name an engine that does"
+#define CALLS   "it makes or removes files; rackbench reads and writes blocks"
+#define GPU     "it moves data to a GPU's memory, which no workload here does"
 
 static const struct {
     const char *name;
@@ -30,12 +32,22 @@ static const struct {
     {"dev-dax", NULL, MEMORY},
     {"splice", NULL, "pages are not spliced; psync or io_uring read and write"},
     {"sg", NULL, "SCSI commands are not sent past the block layer; io_uring"},
-    {"null", NULL, "it does no I/O: it measures fio itself; name an engine that does"},
+    {"null", NULL, NOTHING},
+    {"cpp_null", NULL, NOTHING},
     {"cpuio", NULL, "it does no I/O; rackbench measures storage"},
     {"exec", NULL, "agents run no commands"},
-    {"net", NULL, "it measures a network; rackbench measures storage"},
-    {"netsplice", NULL, "it measures a network; rackbench measures storage"},
-    {"rdma", NULL, "it measures a network; rackbench measures storage"},
+    {"net", NULL, NETWORK},
+    {"netsplice", NULL, NETWORK},
+    {"rdma", NULL, NETWORK},
+    {"librpma_apm_client", NULL, NETWORK},
+    {"librpma_apm_server", NULL, NETWORK},
+    {"librpma_gpspm_client", NULL, NETWORK},
+    {"librpma_gpspm_server", NULL, NETWORK},
+    {"dfs", NULL, REMOTE},
+    {"ime_psync", NULL, REMOTE},
+    {"ime_psyncv", NULL, REMOTE},
+    {"ime_aio", NULL, REMOTE},
+    {"sheepdog", NULL, REMOTE},
     {"rados", NULL, REMOTE},
     {"rbd", NULL, REMOTE " (a mapped /dev/rbd0 is one)"},
     {"http", NULL, REMOTE},
@@ -49,6 +61,7 @@ static const struct {
     {"xnvme", NULL, DRIVER},
     {"spdk", NULL, DRIVER},
     {"mtd", NULL, DRIVER},
+    {"libzbc", NULL, "zoned drives are not told to open, finish and reset zones"},
     {"falloc", NULL, CALLS "; rw=randtrim trims"},
     {"ftruncate", NULL, CALLS},
     {"filecreate", NULL, CALLS},

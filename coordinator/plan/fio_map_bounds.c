@@ -69,8 +69,10 @@ int rb_fio_map_bounds(rb_fio_t *f, rb_fio_job_t *job)
     if (read_bounds(f, job, &b) != 0 || divide(f, job, "io_size", &b.io_bytes) != 0 ||
         divide(f, job, "number_ios", &b.ios) != 0)
         return -1;
-    if (b.loops > RB_MAX_FIO_LOOPS || (b.io_bytes | b.ios | job->amount_bytes) >> 44)
-        return rb_fio_fail(f, job->head, "more than 65536 loops or 16 TiB in all; lower them");
+    if (b.loops > UINT32_MAX ||
+        (RB_MAX(b.io_bytes, job->amount_bytes) | b.ios) > UINT64_MAX / 2 / b.loops)
+        return rb_fio_fail(f, job->head,
+                           "more than 8 EiB, 2^63 operations or 2^32 loops; lower it");
     if (b.runtime_ns > 0)
         rb_fio_set(job, "runtime", b.runtime_ns, rb_fio_get(job, "runtime"));
     if (!b.time_based)

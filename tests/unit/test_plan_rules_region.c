@@ -4,7 +4,7 @@
 #include "tests/unit/plan_fixture.h"
 
 static const bad_plan_t bad[] = {
-    {JOB("loops: 0"), "p.yaml:5:10: loops: 0 is out of range; 1 to 1000000 is right"},
+    {JOB("loops: 0"), "p.yaml:5:10: loops: 0 is out of range; 1 to 4294967295 is right"},
     {JOB("size: 1MiB, size_percent: 20"),
      "p.yaml:5:22: size and size_percent exclude each other; keep one"},
     {JOB("offset: 1MiB, offset_percent: 20"),
