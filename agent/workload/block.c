@@ -123,7 +123,8 @@ static int check_units(const rb_block_t *b, const rb_block_opts_t *opts, rb_err_
 static uint64_t percent_of(uint64_t bytes, uint32_t percent)
 {
     enum { UNIT_BYTES = 4096 };
-    return bytes / 100 * RB_MIN(percent, 100u) / UNIT_BYTES * UNIT_BYTES;
+    unsigned __int128 part = (unsigned __int128)bytes * RB_MIN(percent, 100u) / 100;
+    return (uint64_t)part / UNIT_BYTES * UNIT_BYTES;
 }
 
 rb_region_t rb_block_region(const Rackbench__Job *job, uint64_t drive_bytes, uint32_t worker)

@@ -14,7 +14,8 @@ static int read_bounds(rb_fio_t *f, rb_fio_job_t *job, bounds_t *b)
     if (line && rb_fio_percent(line->value, &percent)) {
         if (job->region_bytes == 0)
             return rb_fio_fail(f, line, "percent of a size that is not known; write a size");
-        b->io_bytes = job->region_bytes * job->nnames / 100 * percent;
+        b->io_bytes =
+            (uint64_t)((unsigned __int128)job->region_bytes * job->nnames * percent / 100);
     } else if (rb_fio_get_number(f, job, "io_size", &b->io_bytes) != 0) {
         return -1;
     }

@@ -136,7 +136,7 @@ static int bytes_of(rb_fio_t *f, rb_fio_job_t *job, const char *name, uint64_t w
         return rb_fio_get_number(f, job, name, ret);
     if (whole == 0)
         return rb_fio_fail(f, line, "percent of a file whose filesize is not given; write a size");
-    *ret = whole / 100 * percent;
+    *ret = (uint64_t)((unsigned __int128)whole * percent / 100);
     return 0;
 }
 

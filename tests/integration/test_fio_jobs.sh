@@ -3,6 +3,7 @@
 # bytes where a job is bound by its size; job files that nobody here wrote (RACKBENCH_FIO_JOBS, else
 # ../shared/fio-jobs) are imported or refused with a reason and a line.
 source "$(dirname "$0")/../lib/check.sh"
+source "$(dirname "$0")/../lib/devices.sh"
 command -v jq >/dev/null || skip "needs jq"
 
 # job NAME: the job file from standard input.
@@ -26,7 +27,7 @@ fio_did()
 we_did()
 {
     mkdir -p "$TMP/files"
-    rackbench run "$TMP/$1.fio" --local 1 --scratch "$TMP/scratch" --output "$TMP/$1.run" --connect-timeout 30s \
+    rackbench run "$TMP/$1.fio" --local 1 --allow-device '/dev/loop*' --yes --scratch "$TMP/scratch" --output "$TMP/$1.run" --connect-timeout 30s \
         --quiet >"$TMP/$1.log" 2>&1 || fail "rackbench run $1: $(cat "$TMP/$1.log")"
     jq -r '[.phases[].cluster | ., .outside.ramp, .outside.drained] | [("read", "write", "trim") as $op |
         $op, (map(.[$op].ops // 0) | add), (map(.[$op].bytes // 0) | add)] | join(" ")' "$TMP/$1.run/result.json"
@@ -199,6 +200,40 @@ test_agreement()
     check_json "$TMP/delayed.run/result.json" '.phases[0].seconds >= 0 and .phases[0].to_last.seconds >= 1'
 }
 
+# A drive of 64 MiB: whole, in part, in percent of it.
+test_drive()
+{
+    local dev
+    [ "$(id -u)" -eq 0 ] || skip "must be root"
+    dev=$(loop_make 64)
+    job drive <<JOB
+[global]
+filename=$dev
+direct=1
+ioengine=libaio
+iodepth=8
+bs=64k
+[fill]
+rw=write
+[once]
+stonewall
+rw=randread
+size=16m
+numjobs=2
+[percent]
+stonewall
+rw=write
+offset=50%
+size=25%
+[some]
+stonewall
+rw=randwrite
+bs=4k
+io_size=1m
+JOB
+    agree drive
+}
+
 # The plan that is printed is the plan that is run.
 test_import()
 {
@@ -252,3 +287,4 @@ test_import
 test_others
 command -v fio >/dev/null || skip "needs fio"
 test_agreement
+test_drive
