@@ -115,7 +115,7 @@ static int add_option(lexer_t *l, char *text)
 static bool is_text(const char *text)
 {
     for (size_t left = strlen(text), n = 0; left > 0; text += n, left -= n) {
-        n = *text == '\t' ? 1 : rb_utf8_printable(text, left);
+        n = rb_utf8_printable(text, left);
         if (n == 0)
             return false;
     }
@@ -126,6 +126,8 @@ static int take_line(lexer_t *l, char *text)
 {
     char buf[RB_MAX_FIO_VALUE + 1];
     text[strcspn(text, ";#")] = '\0';
+    for (char *tab = text; (tab = strchr(tab, '\t')) != NULL;)
+        *tab = ' ';
     text = trim(text);
     if (*text == '\0')
         return 0;

@@ -22,7 +22,7 @@ static void test_sections(void **state)
         {"[global]\nbs=8k\n[a]\nsize=1m\n[global]\nrw=write\nbs=16k ; c\n[b]\nsize=2m # d\n",
          {"name: a\n        target: a\n        rw: read\n        bs: 8KiB",
           "name: b\n        target: b\n        rw: write\n        bs: 16KiB"}},
-        {"; c\n\n  # d\n[a b]\n  size = 1m\nbs=4k\nbs=8k\n",
+        {"; c\n\n  # d\n[a b]\n\t size\t=\t1m\nbs=4k\nbs=8k\n",
          {"bs: 8KiB", "name: \"a b\"", "!4KiB"}},
         {FILE_JOB "include part.fio\n", {"bs: 16KiB"}},
         {FILE_JOB "ioengine=libaio\ninclude deep.fio\n", {"iodepth: 3"}},
