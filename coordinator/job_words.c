@@ -27,6 +27,10 @@ static void put_what(FILE *out, const Rackbench__Job *job)
         fputs(", write_mode zeroes", out);
     if (job->has_size_bytes)
         fprintf(out, ", in a region of %s", rb_fmt_bytes(size, sizeof(size), job->size_bytes));
+    if (job->size_percent > 0)
+        fprintf(out, ", in a region of %" PRIu32 " %%", job->size_percent);
+    if (job->loops > 1)
+        fprintf(out, ", %" PRIu32 " loops", job->loops);
     fprintf(out, ", iodepth %" PRIu32, RB_MAX(job->iodepth, 1u));
     if (job->numjobs > 1)
         fprintf(out, " x %" PRIu32, job->numjobs);
@@ -91,6 +95,9 @@ static const char *scope_words(const Rackbench__Job *job)
 static void put_loop(FILE *out, const Rackbench__Job *job)
 {
     char number[RB_FMT_SIZE];
+    if (job->start_delay_ns > 0)
+        fprintf(out, ", %s after the start",
+                rb_fmt_duration(number, sizeof(number), job->start_delay_ns));
     bool poisson = job->rate_process == RACKBENCH__RATE_PROCESS__KIND__poisson;
     if (job->rate_iops > 0)
         fprintf(out, ", %" PRIu64 " IOPS", job->rate_iops);

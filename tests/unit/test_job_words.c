@@ -33,6 +33,10 @@ static void what_is_not_usual_is_told(void **state)
              "rate_scope: cluster, rate_process: poisson, sync: dsync"),
          "write 4 KiB, iodepth 1 x 4, io_uring direct, seq_layout shared, sync dsync, 8 MiB/s of "
          "the cluster in an open loop (poisson), on s");
+    says(
+        JOB("size_percent: 20, loops: 3, start_delay: 5s"),
+        "read 4 KiB, in a region of 20 %, 3 loops, iodepth 1, io_uring direct, 5s after the start, "
+        "closed loop, on s");
     says(JOB("rw: randread, norandommap: false, runtime: 9s, thinktime: 2ms"),
          "randread 4 KiB, iodepth 1, io_uring direct, each block once, closed loop with thinktime "
          "2ms, on s");
