@@ -231,8 +231,12 @@ static int map_direct(rb_fio_t *f, rb_fio_job_t *job)
     if (job->job->ioengine == RACKBENCH__IOENGINE__KIND__io_uring_cmd)
         return 0; /* has no page cache */
     rb_fio_set(job, "direct", flag, line);
-    if (!flag && !line)
-        rb_fio_note(f, job->head, "no direct: fio goes through the page cache, and this does too");
+    if (!flag)
+        rb_fio_note(
+            f, line ? line : job->head,
+            "%sthrough the page cache, as in fio, which drops a file's pages from it first; "
+            "here they stay",
+            line ? "" : "no direct: ");
     return 0;
 }
 

@@ -66,6 +66,7 @@ static void set_work(rb_fio_job_t *job, const bounds_t *b)
 
 int rb_fio_map_bounds(rb_fio_t *f, rb_fio_job_t *job)
 {
+    static const char *const idle[] = {"io_size", "loops"};
     bounds_t b;
     if (read_bounds(f, job, &b) != 0 || divide(f, job, "io_size", &b.io_bytes) != 0 ||
         divide(f, job, "number_ios", &b.ios) != 0)
@@ -76,6 +77,9 @@ int rb_fio_map_bounds(rb_fio_t *f, rb_fio_job_t *job)
                            "more than 8 EiB, 2^63 operations or 2^32 loops; lower it");
     if (b.runtime_ns > 0)
         rb_fio_set(job, "runtime", b.runtime_ns, rb_fio_get(job, "runtime"));
+    for (size_t i = 0; b.time_based && i < RB_LEN(idle); i++)
+        if (rb_fio_get(job, idle[i]))
+            rb_fio_note(f, rb_fio_get(job, idle[i]), "left out: the job is time_based");
     if (!b.time_based)
         set_work(job, &b);
     else if (b.ios > 0)

@@ -39,6 +39,10 @@ static int map_process(rb_fio_t *f, rb_fio_job_t *job)
     const rb_fio_line_t *line = rb_fio_get(job, "rate_process");
     if (!line || strcmp(line->value, "linear") == 0)
         return 0;
+    if (!job->job->has_rate_bytes && !job->job->has_rate_iops) {
+        rb_fio_note(f, line, "left out: there is no rate");
+        return 0;
+    }
     return rb_fio_set_word(f, job, "rate_process", line->value, line);
 }
 

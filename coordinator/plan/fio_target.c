@@ -96,6 +96,23 @@ static int split_paths(rb_fio_t *f, rb_fio_job_t *job, const rb_fio_line_t *line
     return 0;
 }
 
+/* Options that are not looked at beside another. */
+static void note_idle(rb_fio_t *f, const rb_fio_job_t *job)
+{
+    static const struct {
+        const char *name, *why;
+        bool of_device;
+    } rows[] = {{"nrfiles", "filename names the files", false},
+                {"filename_format", "filename names the files", false},
+                {"filesize", "a drive has the size that it has", true},
+                {"directory", "a drive is named by its path", true}};
+    for (size_t i = 0; i < RB_LEN(rows); i++) {
+        const rb_fio_line_t *line = rb_fio_get(job, rows[i].name);
+        if (line && rb_fio_get(job, "filename") && (job->is_device || !rows[i].of_device))
+            rb_fio_note(f, line, "left out: %s", rows[i].why);
+    }
+}
+
 static int map_names(rb_fio_t *f, rb_fio_job_t *job)
 {
     const rb_fio_line_t *line = rb_fio_get(job, "filename");
@@ -112,6 +129,7 @@ static int map_names(rb_fio_t *f, rb_fio_job_t *job)
     if (ndevices > 0 && ndevices < job->nnames)
         return rb_fio_fail(f, line, "files and devices in one job; use two");
     job->is_device = ndevices > 0;
+    note_idle(f, job);
     if (job->is_device)
         return 0;
     if (directory && strchr(directory->value, ':'))

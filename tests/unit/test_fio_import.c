@@ -113,6 +113,9 @@ static void test_when(void **state)
     static const row_t rows[] = {
         {FILE_JOB "time_based\nruntime=10\nramp_time=2\n",
          {"runtime: 10s", "ramp_time: 2s", "!loops", "!io_size"}},
+        {FILE_JOB "time_based\nruntime=10\nloops=3\nio_size=1m\nrate_process=poisson\n",
+         {"loops=3: left out: the job is time_based", "io_size=1m: left out",
+          "rate_process=poisson: left out: there is no rate"}},
         {FILE_JOB "runtime=10\n", {"runtime: 10s", "loops: 1"}},
         {FILE_JOB "loops=3\n", {"loops: 3"}},
         {FILE_JOB "io_size=100k\nloops=2\n", {"io_size: 200KiB", "!loops"}},
@@ -159,6 +162,8 @@ static void test_files(void **state)
         {"[a]\nfilename=/dev/sdx\nrw=write\n",
          {"devices: [/dev/sdx]", "destructive: true", "--allow-device"}},
         {"[a]\nfilename=/dev/sdx\nrw=read\n", {"!destructive"}},
+        {"[a]\nfilename=/dev/sdx\nrw=read\nfilesize=1m\nnrfiles=2\n",
+         {"filesize=1m: left out: a drive has", "nrfiles=2: left out: filename names", "!size: "}},
         {"[a]\nfilename=/dev/sdx:/dev/"
          "sdy\nsize=2g\nnumber_ios=8\nrate=2m\nioengine=libaio\niodepth=4\n",
          {"devices: [/dev/sdx, /dev/sdy]", "        size: 1GiB", "number_ios: 4", "rate: 1MiB",
