@@ -105,7 +105,7 @@ static void print_all(const rb_playback_t *playback, bool alive)
 int cmd_status(const rb_options_t *options, rb_err_t *err)
 {
     signal(SIGPIPE, SIG_DFL);
-    if (options->format == RB_FORMAT_CSV)
+    if (options->format != RB_FORMAT_TEXT && options->format != RB_FORMAT_JSON)
         return rb_err_set(err, RB_ERR_INPUT, "--format: a status is text or json"), RB_ERR_INPUT;
     RB_AUTO(rb_playback_close) rb_playback_t *playback = rb_playback_open(options->args[0], err);
     if (playback == NULL)
