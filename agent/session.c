@@ -184,6 +184,8 @@ static void on_collect(rb_session_t *s, const rb_session_event_t *ev)
     bool at_work = s->state == PREPARING || s->state == READY || s->state == ARMED;
     if (at_work && s->fault.code == RB_OK) /* once */
         cut(s, "given_up", given_up, given_up);
+    else if (s->state == DRAINING) /* the end that a Stop told may be still to come */
+        halt(s, 0);
     rb_session_answer_beat(s, ev);
     rb_session_ack_rows(s, ev->message->collect->acked_row, ev->now_ns);
 }
