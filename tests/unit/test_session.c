@@ -178,7 +178,7 @@ static void test_collect_ends_io_and_takes_rows(void **state)
     collect(a, 0);
     expect(a, "note(given_up) stop(0) BeatAck(6) ");
     wait(a, LEASE_NS / 4);
-    collect(a, 0);
+    collect(a, 0); /* also where the end that was told is still to come */
     expect(a, "stop(0) BeatAck(6) row:r1 ");
     report(a, RB_SESSION_DRAINED);
     expect(a, "Drained(0 rows 1 fault 5) ");
@@ -189,17 +189,6 @@ static void test_collect_ends_io_and_takes_rows(void **state)
     expect(a, "BeatAck(2) row:r2 ");
     hello(a, "x", run2);
     expect(a, "release Welcome ");
-}
-
-/* ... also where a Stop had told of an end that is still to come. */
-static void test_collect_does_not_wait_for_the_end(void **state)
-{
-    (void)state;
-    RB_AUTO(agent_destroy) agent_t *a = agent_armed();
-    HEAR(a, "c", STOP, stop, Stop, stop, .phase = 0, .te_ns = a->now_ns + RB_NS_PER_S);
-    a->said[0] = '\0';
-    collect(a, 0);
-    expect(a, "stop(0) BeatAck(6) ");
 }
 
 /* A coordinator that was started anew does not know that this was prepared. */
@@ -308,7 +297,7 @@ static void test_an_heir_collects(void **state)
     HEAR(a, "run2.2", COLLECT, collect, Collect, collect, .seq = 1, .acked_row = 0);
     expect(a, "");
     HEAR(a, "run1.2", COLLECT, collect, Collect, collect, .seq = 1, .acked_row = 0);
-    expect(a, "BeatAck(6) row:row1 ");
+    expect(a, "stop(0) BeatAck(6) row:row1 ");
 }
 
 /* A Beat for an agent that was restarted finds nobody's agent, and is told so. */
@@ -387,7 +376,6 @@ int main(void)
         cmocka_unit_test(test_lease_ends_io_and_is_the_reason),
         cmocka_unit_test(test_lease_ends_what_was_ready),
         cmocka_unit_test(test_collect_ends_io_and_takes_rows),
-        cmocka_unit_test(test_collect_does_not_wait_for_the_end),
         cmocka_unit_test(test_load_begins_anew),
         cmocka_unit_test(test_orphan_is_free_to_take),
         cmocka_unit_test(test_an_agent_under_two_names_is_busy),
