@@ -33,8 +33,9 @@
  *   them are misses (stripe: whole; mirror: other copies serve, no new ones are made), and new ones
  *   go to the drives that are left. With `local` its servers get no requests.
  *
- * Pure; one owner. All memory is taken when it is made: 32 bytes a slot (at most as many as the
- * trace has blocks), 40 a block of a front tier. Hot, about 100 ns a block of a request.
+ * Pure; one owner. All memory is taken when it is made: 20 bytes and 16 a piece for each block that
+ * the drives can hold (at most as many as the trace has), 50 for one of a front tier; only the list
+ * of parts grows, to the largest request's.
  */
 #pragma once
 
@@ -145,5 +146,5 @@ bool rb_kv_plan_step(rb_kv_plan_t *plan, rb_kv_step_t *ret);
 /* Sums of all steps so far; of those since every drive that is left has had to put out a block
  * (`filled`; zero before): the tier as it is after the first hour of its life. */
 const rb_kv_account_t *rb_kv_plan_account(const rb_kv_plan_t *plan);
-const rb_kv_account_t *rb_kv_plan_filled(const rb_kv_plan_t *plan);
+rb_kv_account_t rb_kv_plan_filled(const rb_kv_plan_t *plan);
 const rb_kv_drive_account_t *rb_kv_plan_drive(const rb_kv_plan_t *plan, uint32_t drive);

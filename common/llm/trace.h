@@ -1,8 +1,8 @@
 /* trace.h - requests of an inference service in order of time: when, how many tokens, which blocks.
  *
  * A block is block_tokens tokens of a prompt; two requests that begin alike share blocks up to
- * where they part. Ids are dense: [0, distinct), in order of first appearance, so that what is
- * known of blocks is an array. The last block of a prompt may be partial and is a block all the
+ * where they part. Ids are dense: [0, distinct), so that what is known of
+ * blocks is an array. The last block of a prompt may be partial and is a block all the
  * same (as in the published statistics of the Mooncake traces).
  *
  * Loops: request i of n x loops is request i % n, period_ns x (i / n) later, and its ids are fresh
