@@ -55,8 +55,8 @@ typedef enum {
     RB_KV_ROUTE_ROUND_ROBIN,
     RB_KV_ROUTE_LEAST_LOADED,   /* whose recomputing, at prefill_tokens_per_s, ends first */
     RB_KV_ROUTE_SESSION,        /* hash of the session */
-    RB_KV_ROUTE_PREFIX_AFFINITY /* longest prefix in front tiers (local: and drives), then least
-                                   loaded */
+    RB_KV_ROUTE_PREFIX_AFFINITY /* who would be through first with what its own front tiers
+                                   (local: and drives) lack of the prefix */
 } rb_kv_router_t;
 typedef enum { RB_KV_READ_HASH, RB_KV_READ_LEAST_LOADED /* fewest reads so far */ } rb_kv_read_t;
 
@@ -80,7 +80,7 @@ typedef struct {
     uint64_t gpu_blocks, dram_blocks; /* front tiers of a server; 0: none */
     bool write_back;                  /* front; needs one */
     bool full;                        /* prefill: full. Needs limited drives, and a policy */
-    uint64_t prefill_tokens_per_s;    /* 0: writes are due at arrival; least_loaded takes 10000 */
+    uint64_t prefill_tokens_per_s;    /* 0: writes are due at arrival; routers take 10000 */
     uint64_t decode_tokens_per_s;     /* 0: blocks of an answer are due when its prompt's are */
 } rb_kv_plan_opts_t;
 

@@ -33,27 +33,35 @@ static uint32_t own_prefix(const rb_kv_plan_t *p, const rb_kv_now_t *now, uint32
     return n;
 }
 
-static uint64_t backlog(const rb_kv_plan_t *p, const rb_kv_now_t *now, uint32_t server)
+static uint64_t compute_ns(const rb_kv_plan_t *p, uint64_t tokens)
 {
-    uint64_t at_ns = p->free_at_ns[server];
-    return at_ns > now->due_ns ? at_ns - now->due_ns : 0;
+    uint64_t rate = p->opts.prefill_tokens_per_s;
+    return tokens * RB_NS_PER_S / (rate ? rate : DEFAULT_PREFILL_TOKENS_PER_S);
 }
 
-/* By the longest own prefix where that is asked for, then by the shortest backlog. */
+/* When a server would come to the request, and with prefix_affinity when it would be through with
+ * what it does not have itself [ns after arrival]. */
+static uint64_t cost_ns(const rb_kv_plan_t *p, const rb_kv_now_t *now, uint32_t server)
+{
+    uint64_t at_ns = p->free_at_ns[server];
+    uint64_t wait_ns = at_ns > now->due_ns ? at_ns - now->due_ns : 0;
+    if (p->opts.router != RB_KV_ROUTE_PREFIX_AFFINITY)
+        return wait_ns;
+    uint64_t own = (uint64_t)own_prefix(p, now, server) * p->trace->block_tokens;
+    uint64_t all = now->request->input_tokens;
+    return wait_ns + compute_ns(p, all - RB_MIN(own, all));
+}
+
 static uint32_t best_server(const rb_kv_plan_t *p, const rb_kv_now_t *now)
 {
-    uint32_t best = 0, best_prefix = 0;
-    uint64_t best_backlog = UINT64_MAX;
+    uint32_t best = 0;
+    uint64_t best_ns = UINT64_MAX;
     for (uint32_t s = 0; s < p->opts.nservers; s++) {
-        bool by_prefix = p->opts.router == RB_KV_ROUTE_PREFIX_AFFINITY;
-        uint32_t prefix = by_prefix && serves(p, s) ? own_prefix(p, now, s) : 0;
-        uint64_t load = backlog(p, now, s);
-        if (!serves(p, s) || prefix < best_prefix ||
-            (prefix == best_prefix && load >= best_backlog))
-            continue;
-        best = s;
-        best_prefix = prefix;
-        best_backlog = load;
+        uint64_t ns = serves(p, s) ? cost_ns(p, now, s) : UINT64_MAX;
+        if (ns < best_ns) {
+            best = s;
+            best_ns = ns;
+        }
     }
     return best;
 }
@@ -82,9 +90,7 @@ uint32_t rb_kv_route(const rb_kv_plan_t *p, const rb_kv_now_t *now)
 
 void rb_kv_route_load(rb_kv_plan_t *p, const rb_kv_now_t *now)
 {
-    uint64_t rate = p->opts.prefill_tokens_per_s;
-    uint64_t tokens = now->request->input_tokens - now->hit_tokens;
     uint64_t *at_ns = &p->free_at_ns[now->server];
-    *at_ns = RB_MAX(*at_ns, now->due_ns) +
-             tokens * RB_NS_PER_S / (rate ? rate : DEFAULT_PREFILL_TOKENS_PER_S);
+    *at_ns =
+        RB_MAX(*at_ns, now->due_ns) + compute_ns(p, now->request->input_tokens - now->hit_tokens);
 }
