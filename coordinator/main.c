@@ -55,6 +55,12 @@ static const command_t commands[] = {
      "Writes FILE (keep it secret) and FILE.pub, and prints what agents need. If FILE is there,\n"
      "prints that and changes nothing.\n",
      cmd_keygen, 0, 0, RB_FOR_KEYGEN},
+    {"size", "kv",
+     "what a KV-cache tier would hit, move and wear, computed from a trace without I/O",
+     "Prints hit ratios by capacity, the GB/s that drives must do, and the DWPD that they need, "
+     "by\n"
+     "the planner that a run goes by. Needs --trace; capacities are of one drive.\n",
+     cmd_size, 1, 1, RB_FOR_SIZE},
     {"plan", "list|show|import", "the plans that are built in; a fio job file as a plan",
      "list; show PRESET; import JOB.fio, which prints the plan that run and check make of it.\n",
      cmd_plan, 1, 2, RB_FOR_PLAN},

@@ -1,4 +1,4 @@
-#include "coordinator/options.h"
+#include "coordinator/options_rows.h"
 
 #include "coordinator/result.h"
 #include "proto/socket.h"
@@ -7,16 +7,6 @@
 
 enum { OPT_FIRST = 256, JOURNAL_LEAST_BYTES = 65536 };
 #define JOURNAL_MAX_BYTES 10000000000
-
-typedef int take_fn(rb_options_t *o, const char *value, rb_err_t *err);
-
-typedef struct {
-    const char *name;
-    const char *value; /* NULL: a flag */
-    const char *help;
-    take_fn *take;
-    rb_for_t commands;
-} row_t;
 
 static int take_hosts(rb_options_t *o, const char *value, rb_err_t *err)
 {
@@ -231,7 +221,7 @@ static int take_help(rb_options_t *o, const char *value, rb_err_t *err)
     return 0;
 }
 
-static const row_t rows[] = {
+static const rb_option_row_t rows[] = {
     {"hosts", "LIST",
      "agents to use: a,b  node[01-16]  10.77.0.[1-4]  host:port  @file  hosts.yaml", take_hosts,
      RB_FOR_FLEET | RB_FOR_STOP},
@@ -265,7 +255,7 @@ static const row_t rows[] = {
     {"allow-wipe", NULL, "--local agents may overwrite signatures where the plan's wipe says so",
      take_allow_wipe, RB_FOR_FLEET},
     {"format", "WORD", "text (default), json, csv, fio-json or fio-json+ on standard output",
-     take_format, RB_FOR_RESULT | RB_FOR_STATUS},
+     take_format, RB_FOR_RESULT | RB_FOR_STATUS | RB_FOR_SIZE},
     {"host", "NAME", "with fio-json: this host alone, as fio on it would write it", take_host,
      RB_FOR_RESULT},
     {"fio-logs", "DIR", "also write the series as fio's bw, iops, clat, lat and slat logs",
@@ -285,33 +275,53 @@ static const row_t rows[] = {
     {"help", NULL, "this help", take_help, RB_FOR_ALL},
 };
 
+enum { ROWS = RB_LEN(rows) + RB_SIZE_OPTIONS };
+
+static const rb_option_row_t *row_of(size_t i)
+{
+    return i < RB_LEN(rows) ? &rows[i] : &rb_size_options[i - RB_LEN(rows)];
+}
+
 void rb_options_help(FILE *out, rb_for_t command)
 {
-    for (size_t i = 0; i < RB_LEN(rows); i++) {
-        if (!(rows[i].commands & command))
+    for (size_t i = 0; i < ROWS; i++) {
+        const rb_option_row_t *row = row_of(i);
+        if (!(row->commands & command))
             continue;
         char left[40];
-        snprintf(left, sizeof(left), "--%s %s", rows[i].name, rows[i].value ? rows[i].value : "");
-        fprintf(out, "  %-24s %s\n", left, rows[i].help);
+        snprintf(left, sizeof(left), "--%s %s", row->name, row->value ? row->value : "");
+        fprintf(out, "  %-24s %s\n", left, row->help);
     }
 }
 
 static void build_table(struct option *table)
 {
-    for (size_t i = 0; i < RB_LEN(rows); i++)
-        table[i] = (struct option){rows[i].name, rows[i].value ? required_argument : no_argument,
-                                   NULL, OPT_FIRST + (int)i};
-    table[RB_LEN(rows)] = (struct option){0};
+    for (size_t i = 0; i < ROWS; i++)
+        table[i] =
+            (struct option){row_of(i)->name, row_of(i)->value ? required_argument : no_argument,
+                            NULL, OPT_FIRST + (int)i};
+    table[ROWS] = (struct option){0};
+}
+
+static int take_option(rb_options_t *o, const rb_option_row_t *row, rb_for_t command,
+                       const char *name, rb_err_t *err)
+{
+    if (!(row->commands & command))
+        return rb_err_set(err, RB_ERR_INPUT, "rackbench %s has no option --%s", name, row->name);
+    if (row->take(o, optarg, err) != 0)
+        return rb_err_wrap(err, "--%s", row->name);
+    return 0;
 }
 
 int rb_options_parse(rb_options_t *o, rb_for_t command, int argc, char **argv, rb_err_t *err)
 {
-    struct option table[RB_LEN(rows) + 1];
+    struct option table[ROWS + 1];
     int opt;
     build_table(table);
     *o = (rb_options_t){.scratch = "rackbench-scratch",
                         .connect_timeout_ns = 5 * RB_NS_PER_S,
                         .journal_max_bytes = JOURNAL_MAX_BYTES};
+    rb_size_opts_init(&o->size);
     optind = 1;
     opterr = 0;
     while ((opt = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
@@ -321,11 +331,8 @@ int rb_options_parse(rb_options_t *o, rb_for_t command, int argc, char **argv, r
             return rb_err_set(err, RB_ERR_INPUT, "%s '%s'; see rackbench %s --help",
                               opt == '?' ? "unknown option" : "a value is missing after",
                               argv[optind - 1], argv[0]);
-        } else if (!(rows[opt - OPT_FIRST].commands & command)) {
-            return rb_err_set(err, RB_ERR_INPUT, "rackbench %s has no option --%s", argv[0],
-                              rows[opt - OPT_FIRST].name);
-        } else if (rows[opt - OPT_FIRST].take(o, optarg, err) != 0) {
-            return rb_err_wrap(err, "--%s", rows[opt - OPT_FIRST].name);
+        } else if (take_option(o, row_of((size_t)(opt - OPT_FIRST)), command, argv[0], err) != 0) {
+            return -1;
         }
     }
     for (; optind < argc; optind++)

@@ -3,6 +3,7 @@
 
 #include "common/err.h"
 #include "common/units.h"
+#include "coordinator/size_kv.h"
 
 typedef enum {
     RB_FORMAT_TEXT,
@@ -24,6 +25,7 @@ typedef enum {
     RB_FOR_ATTACH = 128,
     RB_FOR_STOP = 256,
     RB_FOR_RESUME = 512,
+    RB_FOR_SIZE = 1 << 16,
     RB_FOR_KEYGEN = 1 << 20,
     RB_FOR_FLEET = RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_HOSTS | RB_FOR_CLEAN,
     RB_FOR_LIVE = RB_FOR_RUN | RB_FOR_RESUME | RB_FOR_ATTACH,
@@ -41,6 +43,7 @@ typedef struct {
     bool insecure, allow_wipe, yes, quiet, json_lines, collect, lenient, help;
     size_t nsets, npaths, ndevices, nwatts, nargs;
     const char **sets, **paths, **devices, **watts, **args;
+    rb_size_opts_t size;
 } rb_options_t;
 
 /* argv[0] is the subcommand; what is no option goes to args. Options may stand anywhere.

@@ -1,6 +1,7 @@
 #include "common/llm/models.h"
 
 #include "common/llm/kv_words.h"
+#include "common/units.h"
 
 #include <strings.h>
 
@@ -102,6 +103,49 @@ int rb_kv_model_check(const rb_kv_model_t *m, rb_err_t *err)
     if (!is_mla(m) && (m->rope_dim != 0 || m->index_dim != 0))
         return rb_err_set(err, RB_ERR_INPUT, "rope_dim and index_dim are of MLA: give lora_rank");
     return is_mla(m) ? check_mla(m, err) : check_gqa(m, err);
+}
+
+static uint32_t *number_of(rb_kv_model_t *m, const char *key, rb_err_t *err)
+{
+    static const char *const keys[] = {"layers",    "kv_heads", "head_dim",
+                                       "lora_rank", "rope_dim", "index_dim"};
+    uint32_t *numbers[] = {&m->layers,    &m->kv_heads, &m->head_dim,
+                           &m->lora_rank, &m->rope_dim, &m->index_dim};
+    int i = rb_kv_word(keys, RB_LEN(keys), "number of a model", key, err);
+    return i < 0 ? NULL : numbers[i];
+}
+
+static int parse_numbers(char *rest, rb_kv_model_t *m, rb_err_t *err)
+{
+    for (char *item; (item = strsep(&rest, ",")) != NULL;) {
+        uint64_t value;
+        char *key = strsep(&item, "=");
+        uint32_t *number = number_of(m, key, err);
+        if (number == NULL)
+            return -1;
+        if (item == NULL)
+            return rb_err_set(err, RB_ERR_INPUT, "%s lacks its number: write %s=8", key, key);
+        if (rb_parse_count(item, &value, err) != 0)
+            return rb_err_wrap(err, "%s", key);
+        *number = (uint32_t)RB_MIN(value, UINT32_MAX);
+    }
+    return rb_kv_model_check(m, err);
+}
+
+int rb_kv_model_parse(const char *text, rb_kv_model_t *ret, rb_err_t *err)
+{
+    rb_kv_model_t model = {.name = "custom", .aliases = ""};
+    RB_AUTO(rb_free_str) char *copy = rb_strdup(text);
+    if (strchr(text, '=') == NULL) {
+        const rb_kv_model_t *found = rb_kv_model_find(text, err);
+        if (found == NULL)
+            return -1;
+        model = *found;
+    } else if (parse_numbers(copy, &model, err) != 0) {
+        return -1;
+    }
+    *ret = model;
+    return 0;
 }
 
 static const char *const dtypes[] = {

@@ -44,6 +44,9 @@ typedef struct {
 const rb_kv_model_t *rb_kv_models(size_t *ret_n);
 /* By name or alias, whatever the case. NULL and RB_ERR_INPUT, which names the nearest or all. */
 const rb_kv_model_t *rb_kv_model_find(const char *name, rb_err_t *err);
+/* A name of the table, or the numbers of a model: layers=80,kv_heads=8,head_dim=128 or
+ * layers=61,lora_rank=512,rope_dim=64,index_dim=0. RB_ERR_INPUT, *ret untouched. */
+int rb_kv_model_parse(const char *text, rb_kv_model_t *ret, rb_err_t *err);
 /* Is a model of these numbers one (GQA or MLA, not both, none too large)? RB_ERR_INPUT. */
 int rb_kv_model_check(const rb_kv_model_t *model, rb_err_t *err);
 

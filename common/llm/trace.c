@@ -164,6 +164,38 @@ int rb_trace_reblock(rb_trace_t *trace, uint32_t tokens_per_block, rb_err_t *err
     return result;
 }
 
+/* ---- answers ---- */
+
+static uint32_t answer_blocks(const rb_trace_t *trace, const rb_trace_request_t *r)
+{
+    uint64_t tokens = (uint64_t)r->input_tokens + r->output_tokens;
+    uint32_t all = divide_up(tokens, trace->block_tokens);
+    return r->ndecode > 0 || all < r->nprompt ? r->ndecode : all - r->nprompt;
+}
+
+int rb_trace_decode(rb_trace_t *trace, rb_err_t *err)
+{
+    uint64_t nblocks = 0, at = 0, fresh = trace->distinct;
+    for (uint32_t i = 0; i < trace->nrequests; i++)
+        nblocks += trace->requests[i].nprompt + answer_blocks(trace, &trace->requests[i]);
+    if (check_size(trace->nrequests, nblocks, err) != 0)
+        return -1;
+    uint32_t *blocks = rb_calloc(nblocks, sizeof(*blocks));
+    for (uint32_t i = 0; i < trace->nrequests; i++) {
+        rb_trace_request_t *r = &trace->requests[i];
+        uint32_t ndecode = answer_blocks(trace, r), known = blocks_of(r);
+        memcpy(&blocks[at], &trace->blocks[r->first], known * sizeof(*blocks));
+        r->first = at;
+        r->ndecode = ndecode;
+        for (at += known; at < r->first + blocks_of(r); at++)
+            blocks[at] = (uint32_t)fresh++;
+    }
+    free(trace->blocks);
+    trace->blocks = blocks;
+    trace->nblocks = nblocks;
+    return rb_trace_finish(trace, NULL, err);
+}
+
 uint64_t rb_trace_due(const rb_trace_t *trace, uint64_t i, uint64_t speed_ppm)
 {
     uint64_t loop = i / trace->nrequests;

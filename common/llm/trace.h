@@ -61,6 +61,11 @@ void rb_trace_jitter(rb_trace_t *trace, uint64_t jitter_ns, uint64_t seed);
  */
 int rb_trace_reblock(rb_trace_t *trace, uint32_t tokens_per_block, rb_err_t *err);
 
+/* Gives answers blocks of their own, which nobody asks for again, where the source tells none: as
+ * many as the tokens of prompt and answer make beyond the prompt's. Changes the trace.
+ * RB_ERR_INPUT: too many. */
+int rb_trace_decode(rb_trace_t *trace, rb_err_t *err);
+
 /* Arrival of request i in [0, nrequests x loops) [ns] at speed_ppm (1000000: as the trace says,
  * 2000000: twice as fast). */
 uint64_t rb_trace_due(const rb_trace_t *trace, uint64_t i, uint64_t speed_ppm);
