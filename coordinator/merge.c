@@ -224,6 +224,8 @@ static int own_row(rb_fold_t *fold, rb_row_t *row, rb_err_t *err)
     case RB_ROW_CPU:
     case RB_ROW_PLACEMENT:
     case RB_ROW_HEALTH:
+    case RB_ROW_KV_PARTS:
+    case RB_ROW_KV_DRIVE:
         break;
     }
     return rb_err_set(err, RB_ERR_NET, "the coordinator's own rows hold one of kind %d, an agent's",

@@ -16,6 +16,7 @@
 
 #include "common/hist.h"
 #include "coordinator/merge_health.h"
+#include "coordinator/merge_kv.h"
 #include "proto/sample.h"
 
 /* Windows of a phase: times the longest interval (60 s) this still fits in int64_t [ns]. */
@@ -85,6 +86,8 @@ typedef struct {
     rb_series_t series;
     rb_row_cpu_t cpu;             /* ncpus 0: not told */
     rb_row_placement_t placement; /* nplaces 0: not told */
+    size_t nkv;
+    rb_row_kv_drive_t *kv; /* [nkv] accounts of its drives */
 } rb_member_t;
 
 typedef struct {
@@ -97,6 +100,7 @@ typedef struct {
     uint32_t step;              /* of that phase, from 1 */
     Rackbench__Phase *override; /* owned: as it was run; NULL: as the plan has it */
     rb_row_t search_row;        /* kind RB_ROW_SEARCH; zero: none */
+    rb_fold_kv_t kv;
     bool started, over;
     uint64_t t0_ns, t0_wall_ns;
     int64_t te_at_ns; /* INT64_MAX: as planned */

@@ -33,6 +33,13 @@ void rb_totals_clear(rb_total_t *totals, size_t n);
 /* Adds a row's cells to those of their place; made where there are none. */
 int rb_totals_add(const rb_fold_t *fold, rb_total_t **totals, size_t *n, const rb_row_window_t *row,
                   rb_part_t part);
+/* RB_ERR_NET: the phase has no such job, the plan no such target. */
+int rb_fold_check_place(const rb_fold_t *fold, uint32_t phase, uint32_t job, uint32_t target,
+                        rb_err_t *err);
+
+/* KV PARTS and KV DRIVE rows. */
+int rb_fold_kv_parts(rb_fold_t *fold, uint32_t host, const rb_row_kv_parts_t *row, rb_err_t *err);
+int rb_fold_kv_drive(rb_fold_t *fold, uint32_t host, const rb_row_kv_drive_t *row, rb_err_t *err);
 
 /* WINDOW rows. -1: a histogram in it is broken. */
 int rb_fold_window(rb_fold_t *fold, rb_fold_phase_t *phase, uint32_t host, rb_row_window_t *row);

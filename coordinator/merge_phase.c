@@ -95,6 +95,7 @@ static void clear_member(rb_member_t *m)
     free(m->drives);
     free(m->cpu.cpus);
     free(m->placement.places);
+    free(m->kv);
     rb_fold_health_clear(&m->health);
     rb_series_clear(&m->series);
 }
@@ -107,6 +108,7 @@ void rb_fold_phase_clear(rb_fold_phase_t *phase)
         rb_pending_clear(&phase->pending[i]);
     rb_phase_destroy(&phase->override);
     rb_row_clear(&phase->search_row);
+    rb_fold_kv_clear(&phase->kv);
     free(phase->reason);
     free(phase->members);
     free(phase->pending);
@@ -191,8 +193,8 @@ int rb_fold_phase_end(rb_fold_t *fold, rb_row_phase_end_t *row, rb_err_t *err)
     return 0;
 }
 
-static int check_place(const rb_fold_t *fold, uint32_t phase, uint32_t job, uint32_t target,
-                       rb_err_t *err)
+int rb_fold_check_place(const rb_fold_t *fold, uint32_t phase, uint32_t job, uint32_t target,
+                        rb_err_t *err)
 {
     const Rackbench__Phase *p = rb_fold_plan_phase(fold, phase);
     if (p != NULL && job >= p->n_jobs)
@@ -223,7 +225,7 @@ static int take_window(rb_fold_t *fold, uint32_t host, rb_row_window_t *row, rb_
     if (phase->over && row->part == RB_PART_MAIN)
         row->part = rb_fold_round_part(fold, row);
     for (size_t i = 0; i < row->ncells; i++)
-        if (check_place(fold, row->phase, row->cells[i].job, row->cells[i].target, err) < 0)
+        if (rb_fold_check_place(fold, row->phase, row->cells[i].job, row->cells[i].target, err) < 0)
             return -1;
     if (rb_fold_window(fold, phase, host, row) < 0)
         return rb_err_set(err, RB_ERR_NET, "a histogram of window %" PRIu64 " does not add up",
@@ -234,7 +236,7 @@ static int take_window(rb_fold_t *fold, uint32_t host, rb_row_window_t *row, rb_
 static int take_worker(rb_fold_t *fold, uint32_t host, rb_row_worker_t *row, rb_err_t *err)
 {
     rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
-    if (phase == NULL || check_place(fold, row->phase, row->job, row->target, err) < 0)
+    if (phase == NULL || rb_fold_check_place(fold, row->phase, row->job, row->target, err) < 0)
         return -1;
     rb_member_t *m = rb_fold_member(phase, host);
     rb_member_name_drive(m, fold, row->target, row->drive);
@@ -252,7 +254,7 @@ static int take_worker(rb_fold_t *fold, uint32_t host, rb_row_worker_t *row, rb_
 static int take_kernel(rb_fold_t *fold, uint32_t host, const rb_row_kernel_t *row, rb_err_t *err)
 {
     rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
-    if (phase == NULL || check_place(fold, row->phase, 0, row->target, err) < 0)
+    if (phase == NULL || rb_fold_check_place(fold, row->phase, 0, row->target, err) < 0)
         return -1;
     rb_member_t *m = rb_fold_member(phase, host);
     rb_member_name_drive(m, fold, row->target, row->drive);
@@ -268,7 +270,7 @@ static int take_drives(rb_fold_t *fold, uint32_t host, rb_row_drives_t *row, rb_
     rb_member_t *m = rb_fold_member(phase, host);
     for (size_t i = 0; i < row->ndrives; i++) {
         rb_drive_ref_t *from = &row->drives[i];
-        if (check_place(fold, row->phase, 0, from->target, err) < 0)
+        if (rb_fold_check_place(fold, row->phase, 0, from->target, err) < 0)
             return -1;
         rb_drive_ref_t *to = find_drive(m, from->target, from->drive);
         if (to == NULL)
@@ -283,7 +285,7 @@ static int take_drives(rb_fold_t *fold, uint32_t host, rb_row_drives_t *row, rb_
 static int take_layout(rb_fold_t *fold, uint32_t host, rb_row_layout_t *row, rb_err_t *err)
 {
     rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
-    if (phase == NULL || check_place(fold, row->phase, 0, row->target, err) < 0)
+    if (phase == NULL || rb_fold_check_place(fold, row->phase, 0, row->target, err) < 0)
         return -1;
     rb_member_t *m = rb_fold_member(phase, host);
     if (row->reused) {
@@ -321,7 +323,8 @@ static int take_placement(rb_fold_t *fold, uint32_t host, rb_row_placement_t *ro
     if (phase == NULL)
         return -1;
     for (size_t i = 0; i < row->nplaces; i++)
-        if (check_place(fold, row->phase, row->places[i].job, row->places[i].target, err) < 0)
+        if (rb_fold_check_place(fold, row->phase, row->places[i].job, row->places[i].target, err) <
+            0)
             return -1;
     rb_member_t *m = rb_fold_member(phase, host);
     for (size_t i = 0; i < row->nplaces; i++)
@@ -339,7 +342,7 @@ static int take_health(rb_fold_t *fold, uint32_t host, rb_row_health_t *row, rb_
         return -1;
     for (size_t i = 0; i < row->ndrives; i++)
         for (size_t k = 0; k < row->drives[i].nplaces; k++)
-            if (check_place(fold, row->phase, 0, row->drives[i].places[k].target, err) < 0)
+            if (rb_fold_check_place(fold, row->phase, 0, row->drives[i].places[k].target, err) < 0)
                 return -1;
     return rb_fold_health_add(&rb_fold_member(phase, host)->health, row, err);
 }
@@ -376,6 +379,10 @@ int rb_fold_agent_row(rb_fold_t *fold, uint32_t host, rb_row_t *row, rb_err_t *e
         return take_placement(fold, host, &row->placement, err);
     case RB_ROW_HEALTH:
         return take_health(fold, host, &row->health, err);
+    case RB_ROW_KV_PARTS:
+        return rb_fold_kv_parts(fold, host, &row->kv_parts, err);
+    case RB_ROW_KV_DRIVE:
+        return rb_fold_kv_drive(fold, host, &row->kv_drive, err);
     case RB_ROW_RUN:
     case RB_ROW_HOST:
     case RB_ROW_CLOCK:

@@ -19,6 +19,8 @@ const rb_row_shape_t *rb_row_shape(uint64_t kind)
         [RB_ROW_CPU] = {"cpu", 4, 0},
         [RB_ROW_PLACEMENT] = {"placement", 2, 0},
         [RB_ROW_HEALTH] = {"health", 7, 0},
+        [RB_ROW_KV_PARTS] = {"kv parts", 5, 0},
+        [RB_ROW_KV_DRIVE] = {"kv drive", 12, 0},
         [RB_ROW_RUN] = {"run", 6, 0},
         [RB_ROW_HOST] = {"host", 4, 0},
         [RB_ROW_CLOCK] = {"clock", 6, 0},
@@ -158,6 +160,9 @@ static void clear_body(rb_row_t *row)
         break;
     case RB_ROW_HEALTH:
         clear_health(&row->health);
+        break;
+    case RB_ROW_KV_PARTS:
+        free(row->kv_parts.parts);
         break;
     default:
         clear_coordinators(row);

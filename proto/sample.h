@@ -26,6 +26,8 @@ typedef enum {
     RB_ROW_CPU = 7,       /* how busy the host's CPUs were in M, at the end of a phase */
     RB_ROW_PLACEMENT = 8, /* where each worker runs, at READY */
     RB_ROW_HEALTH = 9,    /* what drives and host say of themselves at an instant */
+    RB_ROW_KV_PARTS = 11, /* what a drive did of requests of a KV cache, as they complete */
+    RB_ROW_KV_DRIVE = 12, /* a drive's account of a KV cache, at the end of a phase */
     /* the coordinator's own, host 0 */
     RB_ROW_RUN = 64,         /* first row of every journal */
     RB_ROW_HOST = 65,        /* a host that takes part */
@@ -204,6 +206,38 @@ typedef struct {
     int64_t energy_uj;         /* of the processor packages, since the phase's first reading */
 } rb_row_health_t;
 
+/* What a drive did of a request of a KV cache: its share of a restore, or blocks that were written
+ * together. Times since T0 on the common clock. */
+typedef struct {
+    uint32_t request; /* number in the trace, loops counted on */
+    rb_part_t part;   /* of the phase, that it completed in */
+    bool writes;      /* else it restores */
+    int64_t due_at_ns;
+    int64_t first_at_ns;    /* its first layer was complete, of all blocks here */
+    int64_t end_at_ns;      /* all of it was */
+    uint64_t bytes, blocks; /* blocks: pieces of them, that are here */
+    uint32_t drives, hosts; /* that the restore is on, in the cluster */
+    uint32_t tokens;        /* that the restore saves from being computed */
+    uint32_t failed;        /* I/Os that failed, or were wrong */
+} rb_kv_row_part_t;
+
+enum { RB_MAX_KV_ROW_PARTS = 4096 }; /* of a row */
+
+typedef struct {
+    uint32_t phase, job, target, drive;
+    size_t nparts;
+    rb_kv_row_part_t *parts; /* [nparts] */
+} rb_row_kv_parts_t;
+
+typedef struct {
+    uint32_t phase, job, target, drive;
+    uint64_t read_blocks, written_blocks, evicted_blocks; /* pieces, as planned for the phase */
+    uint64_t waited_for_write;  /* reads that were due before their block was on the drive */
+    uint64_t not_begun;         /* parts that the phase ended before */
+    uint64_t slots, slot_bytes; /* of the tier */
+    uint64_t prefilled;         /* slots that were written before T0 */
+} rb_row_kv_drive_t;
+
 typedef struct {
     char *id, *name, *version;
     uint64_t started_wall_ns;
@@ -369,6 +403,8 @@ typedef struct {
         rb_row_cpu_t cpu;
         rb_row_placement_t placement;
         rb_row_health_t health;
+        rb_row_kv_parts_t kv_parts;
+        rb_row_kv_drive_t kv_drive;
         rb_row_run_t run;
         rb_row_host_t host;
         rb_row_clock_t clock;

@@ -1,5 +1,6 @@
 #include "proto/sample_cursor.h"
 #include "proto/sample_health.h"
+#include "proto/sample_kv.h"
 
 #include <msgpack.h>
 
@@ -311,6 +312,8 @@ rb_bytes_t rb_row_pack(const rb_row_t *row)
         [RB_ROW_CPU] = put_cpu,
         [RB_ROW_PLACEMENT] = put_placement,
         [RB_ROW_HEALTH] = rb_row_health_put,
+        [RB_ROW_KV_PARTS] = rb_row_kv_parts_put,
+        [RB_ROW_KV_DRIVE] = rb_row_kv_drive_put,
         [RB_ROW_RUN] = put_run,
         [RB_ROW_HOST] = put_host,
         [RB_ROW_CLOCK] = put_clock,

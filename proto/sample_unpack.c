@@ -1,6 +1,7 @@
 #include "proto/sample_unpack.h"
 
 #include "proto/sample_health.h"
+#include "proto/sample_kv.h"
 
 #include <inttypes.h>
 
@@ -162,6 +163,8 @@ static void take_body(rb_cursor_t *c, rb_row_t *row)
         [RB_ROW_CPU] = rb_row_cpu_take,
         [RB_ROW_PLACEMENT] = rb_take_placement,
         [RB_ROW_HEALTH] = rb_row_health_take,
+        [RB_ROW_KV_PARTS] = rb_row_kv_parts_take,
+        [RB_ROW_KV_DRIVE] = rb_row_kv_drive_take,
         [RB_ROW_RUN] = take_run,
         [RB_ROW_HOST] = take_host,
         [RB_ROW_CLOCK] = take_clock,

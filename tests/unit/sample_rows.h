@@ -57,12 +57,18 @@ static rb_watts_reading_t readings[] = {{RB_MAX_HOSTS, RB_SCOPE_PDU, UINT64_MAX,
                                         {0, RB_SCOPE_PACKAGE, 1, 0}};
 static uint64_t bounds[] = {0, UINT64_MAX};
 
+static rb_kv_row_part_t kv_parts[] = {{0, RB_PART_MAIN, false, INT64_MIN, -1, 0, 1, 2, 3, 4, 5, 6},
+                                      {UINT32_MAX - 1, RB_PART_DRAINED, true, 5, INT64_MAX,
+                                       INT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX, RB_MAX_HOSTS,
+                                       UINT32_MAX, UINT32_MAX}};
+
 /* One row of every kind; what it points to is static. */
 static const rb_row_kind_t kinds[] = {
-    RB_ROW_WINDOW, RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT,  RB_ROW_DRIVES,
-    RB_ROW_LAYOUT, RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK,  RB_ROW_PHASE_START,
-    RB_ROW_NOTE,   RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,    RB_ROW_PLACEMENT,
-    RB_ROW_STEP,   RB_ROW_SEARCH,  RB_ROW_REACH,     RB_ROW_HEALTH, RB_ROW_WATTS};
+    RB_ROW_WINDOW,  RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT,  RB_ROW_DRIVES,
+    RB_ROW_LAYOUT,  RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK,  RB_ROW_PHASE_START,
+    RB_ROW_NOTE,    RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,    RB_ROW_PLACEMENT,
+    RB_ROW_STEP,    RB_ROW_SEARCH,  RB_ROW_REACH,     RB_ROW_HEALTH, RB_ROW_WATTS,
+    RB_ROW_KV_PARTS, RB_ROW_KV_DRIVE};
 
 static void fill_agent_row(rb_row_t *row)
 {
@@ -108,6 +114,11 @@ static void fill_agent_row(rb_row_t *row)
     } else if (row->kind == RB_ROW_HEALTH) {
         row->health = (rb_row_health_t){LAST, RB_HEALTH_END, INT64_MIN, UINT64_MAX,
                                         2,    drives,        3400,      RB_HEALTH_UNKNOWN};
+    } else if (row->kind == RB_ROW_KV_PARTS) {
+        row->kv_parts = (rb_row_kv_parts_t){LAST, RB_MAX_JOBS - 1, T, D, 2, kv_parts};
+    } else if (row->kind == RB_ROW_KV_DRIVE) {
+        row->kv_drive =
+            (rb_row_kv_drive_t){LAST, RB_MAX_JOBS - 1, T, D, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
     }
 }
 
