@@ -120,6 +120,8 @@ static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_
     for (size_t i = 0; i < e->nsubjects; i++)
         ndrives += of_target(e, &e->subjects[i], job->target);
     rb_engine_verify_share(e, j, opts);
+    if (ndrives > 0 && rb_engine_kv_share(e, job, opts, err) < 0)
+        return -1;
     for (size_t i = 0; i < e->nsubjects; i++) {
         rb_worker_subject_t *s = &e->subjects[i];
         if (!of_target(e, s, job->target))
@@ -141,6 +143,8 @@ static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_
         for (; o.number < numjobs; o.number++) {
             share_rate(opts, &o, (share_t){numjobs, ndrives, ordinal});
             rb_engine_verify_worker(e, i, ordinal, &o);
+            o.kv = job->kv_cache != NULL ? e->kv : NULL;
+            o.kv_ordinal = ordinal;
             if (add_worker(e, &o, err) < 0)
                 return -1;
         }
@@ -231,6 +235,7 @@ void rb_engine_destroy(rb_engine_t **engine)
     for (size_t i = 0; i < e->nsubjects; i++)
         rb_worker_subject_clear(&e->subjects[i]);
     rb_engine_verify_clear(e);
+    rb_kv_share_destroy(&e->kv);
     free(e->workers);
     free(e->subjects);
     free(e->cursors);

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "agent/kv_share.h"
 #include "agent/pin.h"
 #include "proto/sample.h"
 
@@ -50,6 +51,7 @@ typedef struct {
     /* [n_jobs]: workers of the cluster that share a job's rate, and the number of this host's
      * first. NULL: this host is all. */
     const uint32_t *cluster_workers, *first_worker;
+    rb_kv_share_opts_t kv; /* of a job with a kv_cache: all but `cache` and `seed`; copied */
 } rb_engine_opts_t;
 
 typedef enum {

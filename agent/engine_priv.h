@@ -21,6 +21,7 @@ struct rb_engine {
     _Atomic uint64_t *cursors;     /* [jobs x nsubjects] */
     rb_watch_group_t *watches;     /* [jobs x nsubjects] */
     rb_job_log_t **logs;           /* [jobs]; NULL: none */
+    rb_kv_share_t *kv;             /* of the job that has a KV cache; NULL: none has */
     rb_sampler_t *sampler;
     rb_thin_t *thin;
     uint64_t total_bytes; /* to lay out */
@@ -40,6 +41,13 @@ void rb_engine_place_rows(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx)
 void rb_engine_cpu_poll(rb_engine_t *e);
 /* The CPU row, and an event where a hypervisor took much; nothing where M was too short to tell. */
 void rb_engine_cpu_rows(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx);
+
+/* engine_kv.c: what the workers of a job with a KV cache share; RB_ERR_INPUT, RB_ERR_NET. */
+int rb_engine_kv_share(rb_engine_t *e, const Rackbench__Job *job, const rb_engine_opts_t *opts,
+                       rb_err_t *err);
+/* KV PARTS rows of what has finished since; the drives' KV DRIVE rows, once all have. */
+void rb_engine_kv_rows(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx);
+void rb_engine_kv_last(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx);
 
 /* What an operation that failed says, in a fault: "read 4 KiB at 812 GiB of PATH: Input/output
  * error", or "verify: PATH at 812 GiB (sector N): found ...". RB_ERR_IO. */

@@ -279,6 +279,7 @@ static void emit_last(const rb_engine_t *e, sink_t sink)
     for (size_t i = 0; i < e->nsubjects; i++)
         if (rb_worker_subject_counted(&e->subjects[i]))
             emit_kernel(e, sink, &e->subjects[i]);
+    rb_engine_kv_last(e, sink.emit, sink.ctx);
     rb_engine_cpu_rows(e, sink.emit, sink.ctx);
 }
 
@@ -305,6 +306,7 @@ void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx)
         return;
     for (size_t i = 0; i < engine->nworkers; i++)
         emit_hung(engine, sink, engine->workers[i]);
+    rb_engine_kv_rows(engine, emit, ctx);
     thinned_t thinned = {engine->thin, sink};
     rb_sampler_rows(engine->sampler, thin_window, &thinned);
     if (engine->state == RB_ENGINE_DRAINED && !engine->told_last) {

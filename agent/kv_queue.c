@@ -96,10 +96,12 @@ static uint32_t give(const rb_kv_queue_t *q, rb_kv_batch_t *batch, uint32_t part
     if (bytes == 0)
         return 0;
     batch->inflight++;
+    uint32_t writer = q->tenures[item->tenure].writer;
     *ret = (rb_kv_io_t){.due_ns = batch->due_ns,
                         .offset_bytes = item->slot * q->o.geometry->slot_bytes + at,
                         .size_bytes = bytes,
                         .block = item->block,
+                        .sequence = writer == RB_KV_NONE ? 0 : writer + 1ull,
                         .part = part,
                         .step = step,
                         .piece = item->piece,
@@ -159,19 +161,20 @@ static void batch_done(rb_kv_queue_t *q, rb_kv_batch_t *batch, uint64_t now_ns)
         begin(q, pop(q, &q->servers[batch->server].waiting));
 }
 
-void rb_kv_queue_done(rb_kv_queue_t *q, uint32_t part, uint32_t step, bool failed, uint64_t now_ns)
+void rb_kv_queue_done(rb_kv_queue_t *q, const rb_kv_done_t *done)
 {
-    rb_kv_item_t *item = &q->items[part];
+    rb_kv_item_t *item = &q->items[done->part];
     rb_kv_batch_t *batch = &q->batches[item->batch];
     batch->inflight--;
-    batch->failed += failed;
-    if ((batch->op == RB_KV_PART_DISCARD || step / q->cuts < q->o.first_ios) &&
+    batch->failed += done->failed;
+    batch->part = done->phase;
+    if ((batch->op == RB_KV_PART_DISCARD || done->step / q->cuts < q->o.first_ios) &&
         --batch->first_left == 0)
-        batch->first_ns = now_ns;
+        batch->first_ns = done->now_ns;
     if (--item->left == 0)
-        part_done(q, item, now_ns);
+        part_done(q, item, done->now_ns);
     if (--batch->left == 0)
-        batch_done(q, batch, now_ns);
+        batch_done(q, batch, done->now_ns);
     else if (batch->state == RB_KV_LIMITED)
         go_on(q, item->batch);
 }
@@ -193,6 +196,14 @@ uint64_t rb_kv_queue_ios(const rb_kv_queue_t *q)
         ios += q->batches[i].op == RB_KV_PART_DISCARD ? q->batches[i].nparts
                                                       : (uint64_t)q->batches[i].nparts * q->ios;
     return ios;
+}
+
+uint64_t rb_kv_queue_undone(const rb_kv_queue_t *q)
+{
+    uint64_t parts = 0;
+    for (size_t i = 0; i < q->nbatches; i++)
+        parts += q->batches[i].left > 0 ? q->batches[i].nparts : 0;
+    return parts;
 }
 
 uint64_t rb_kv_queue_waited(const rb_kv_queue_t *q)

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "common/llm/kv_plan.h"
+#include "proto/sample.h"
 
 enum { RB_MAX_KV_PARTS = 1 << 26 }; /* of a drive */
 
@@ -39,8 +40,10 @@ typedef struct {
     uint64_t offset_bytes; /* from the first slot */
     uint64_t size_bytes;
     uint64_t block;
-    uint32_t part; /* of this queue */
-    uint32_t step; /* number of the I/O in its part */
+    uint64_t sequence; /* of writes on this drive: this write's; of a read, that of the write that
+                          it must find, 0: what stood there when the run began */
+    uint32_t part;     /* of this queue */
+    uint32_t step;     /* number of the I/O in its part */
     uint8_t piece, op;
 } rb_kv_io_t;
 
@@ -52,6 +55,7 @@ typedef struct {
     uint32_t request, server;
     uint32_t first_part, nparts;
     uint32_t failed; /* I/Os */
+    rb_part_t part;  /* of the phase, that its last I/O completed in */
     uint8_t op;
     /* the queue's own */
     uint8_t state;
@@ -72,8 +76,14 @@ void rb_kv_queue_seal(rb_kv_queue_t *q);
 
 /* Up to n I/Os whose turn has come at now_ns, since T0. */
 uint32_t rb_kv_queue_take(rb_kv_queue_t *q, uint64_t now_ns, rb_kv_io_t *ret, uint32_t n);
-/* One that was taken is complete; failed: its part counts as done all the same. */
-void rb_kv_queue_done(rb_kv_queue_t *q, uint32_t part, uint32_t step, bool failed, uint64_t now_ns);
+/* One that was taken is complete. */
+typedef struct {
+    uint32_t part, step;
+    bool failed;     /* its part counts as done all the same */
+    rb_part_t phase; /* the part of the phase that this is in */
+    uint64_t now_ns; /* since T0 */
+} rb_kv_done_t;
+void rb_kv_queue_done(rb_kv_queue_t *q, const rb_kv_done_t *done);
 
 /* When the next batch falls due; UINT64_MAX: all have. */
 uint64_t rb_kv_queue_due_ns(const rb_kv_queue_t *q);
@@ -81,6 +91,7 @@ uint64_t rb_kv_queue_due_ns(const rb_kv_queue_t *q);
 bool rb_kv_queue_empty(const rb_kv_queue_t *q);
 
 uint64_t rb_kv_queue_ios(const rb_kv_queue_t *q);    /* all, of all parts */
+uint64_t rb_kv_queue_undone(const rb_kv_queue_t *q); /* parts of batches that did not finish */
 uint64_t rb_kv_queue_waited(const rb_kv_queue_t *q); /* reads (parts) that waited for a write */
 /* Batches that finished, oldest first: number `at` of them, [0, as many as returned NULL not).
  * Any one thread beside the worker's. */

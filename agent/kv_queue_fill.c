@@ -41,7 +41,8 @@ void rb_kv_queue_destroy(rb_kv_queue_t **q)
 static uint32_t tenure_new(rb_kv_queue_t *q, uint32_t slot, bool written)
 {
     rb_kv_tenure_t *tenure = RB_PUSH(q->tenures, q->ntenures);
-    *tenure = (rb_kv_tenure_t){.write = RB_KV_NONE, .reads = RB_KV_NONE, .written = written};
+    *tenure = (rb_kv_tenure_t){
+        .write = RB_KV_NONE, .writer = RB_KV_NONE, .reads = RB_KV_NONE, .written = written};
     q->slots[slot] = (uint32_t)q->ntenures;
     return (uint32_t)q->ntenures - 1;
 }
@@ -71,6 +72,7 @@ static void chain(rb_kv_queue_t *q, uint32_t index, bool reads)
             item->blocked = true;
         }
         item->tenure = tenure_new(q, item->slot, false);
+        q->tenures[item->tenure].writer = index;
     } else {
         item->tenure = held ? before : tenure_new(q, item->slot, true);
         rb_kv_tenure_t *tenure = &q->tenures[item->tenure];

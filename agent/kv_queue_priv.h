@@ -7,9 +7,10 @@
 
 /* What a slot holds from one write to the next. */
 typedef struct {
-    uint32_t open;  /* parts that are not complete: its write, and its reads */
-    uint32_t write; /* that ends it; RB_KV_NONE */
-    uint32_t reads; /* that wait for its own write: linked by part.next */
+    uint32_t open;   /* parts that are not complete: its write, and its reads */
+    uint32_t write;  /* that ends it; RB_KV_NONE */
+    uint32_t writer; /* that began it; RB_KV_NONE: it was there before */
+    uint32_t reads;  /* that wait for its own write: linked by part.next */
     bool written;
 } rb_kv_tenure_t;
 

@@ -65,11 +65,17 @@ static int write_all(const rb_layout_opts_t *opts, int fd, const rb_data_t *data
     return 0;
 }
 
-static int fill_part(const rb_layout_opts_t *opts, int fd, rb_layout_stats_t *stats, rb_err_t *err)
+int rb_layout_fill(const rb_layout_opts_t *opts, int fd, rb_layout_stats_t *stats, rb_err_t *err)
 {
     rb_data_t data;
     rb_data_init(&data, &(rb_data_opts_t){.seed = opts->seed});
     int rc = write_all(opts, fd, &data, stats, err);
+    return rc == 0 && fsync(fd) < 0 ? failed(opts, stats->bytes, errno, err) : rc;
+}
+
+static int fill_part(const rb_layout_opts_t *opts, int fd, rb_layout_stats_t *stats, rb_err_t *err)
+{
+    int rc = rb_layout_fill(opts, fd, stats, err);
     if (rc == 0 && (ftruncate(fd, (off_t)opts->size_bytes) < 0 || fsync(fd) < 0))
         rc = failed(opts, stats->bytes, errno, err);
     return rc;

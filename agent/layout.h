@@ -26,6 +26,10 @@ typedef struct {
     rb_hist_t *service; /* owned by whoever owns the stats */
 } rb_layout_stats_t;
 
+/* Writes [0, size_bytes) of a descriptor that is open for direct writes, in the same way, and makes
+ * it durable; directory_fd and name are not used. */
+int rb_layout_fill(const rb_layout_opts_t *opts, int fd, rb_layout_stats_t *stats, rb_err_t *err);
+
 /* stats->service is given. The name may not be a symbolic link. On failure no .part file is left;
  * RB_ERR_IO names path and how far it came, RB_ERR_INTERRUPTED when told to give up. */
 int rb_layout_write(const rb_layout_opts_t *opts, rb_layout_stats_t *stats, rb_err_t *err);

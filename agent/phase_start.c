@@ -32,6 +32,11 @@ rb_engine_t *rb_phase_start(const rb_phase_start_t *start, rb_err_t *err)
                              .nsubjects = n,
                              .jobs_here = here};
     opts.logs = rb_targets_logs(start->targets, &opts.nlogs);
+    opts.kv = (rb_kv_share_opts_t){.nhosts = prepare->n_kv_hosts,
+                                   .hosts = prepare->kv_hosts,
+                                   .host = prepare->kv_host,
+                                   .trace = prepare->kv_trace.data,
+                                   .trace_bytes = prepare->kv_trace.len};
     if (prepare->n_cluster_workers == p->n_jobs && prepare->n_first_worker == p->n_jobs) {
         opts.cluster_workers = prepare->cluster_workers;
         opts.first_worker = prepare->first_worker;

@@ -8,6 +8,7 @@
 #include "agent/buffer.h"
 #include "agent/privilege.h"
 #include "agent/worker_due.h"
+#include "agent/worker_kv.h"
 #include "agent/worker_verify.h"
 
 /* How much the worker does at most. */
@@ -70,6 +71,8 @@ static int set_up(rb_worker_t *w, rb_err_t *err)
     w->account.errors.tolerated = rb_worker_errors_tolerated(job);
     if (set_depth(w, err) < 0 || rb_worker_check_due(job, err) < 0)
         return -1;
+    if (job->kv_cache != NULL)
+        return rb_worker_kv_set(w, err);
     bool bounded =
         w->runtime_ns > 0 || job->io_size_bytes > 0 || job->number_ios > 0 || job->loops > 0;
     rb_block_opts_t block = {.job = job,
@@ -107,6 +110,7 @@ void rb_worker_destroy(rb_worker_t **worker)
         return;
     rb_worker_release(w);
     rb_worker_verify_clear(w);
+    rb_worker_kv_clear(w);
     rb_windows_clear(&w->windows);
     rb_hung_clear(&w->hung);
     rb_think_clear(&w->think);
@@ -282,6 +286,8 @@ int rb_worker_prepare(rb_worker_t *w, rb_err_t *err)
         return -1;
     make_slots(w);
     if (rb_worker_verify_prepare(w, err) < 0)
+        return rb_err_wrap(err, "job '%s'", job->name);
+    if (w->o.kv != NULL && rb_worker_kv_prepare(w, err) < 0)
         return rb_err_wrap(err, "job '%s'", job->name);
     rb_windows_init(&w->windows, ops);
     w->turn = rb_window_hist_new();

@@ -9,6 +9,7 @@
 
 #include "agent/backend/backend.h"
 #include "agent/data.h"
+#include "agent/kv_share.h"
 #include "agent/pace.h"
 #include "agent/placement.h"
 #include "agent/think.h"
@@ -61,6 +62,8 @@ typedef struct {
     rb_job_log_t *log;               /* NULL: none */
     uint32_t log_index;              /* of this worker's ring */
     uint32_t passes;                 /* of a fill (block.h); 0: it is none */
+    rb_kv_share_t *kv;               /* of the job; outlives the worker; NULL: it has no KV cache */
+    uint32_t kv_ordinal;             /* of the drive in it */
 } rb_worker_opts_t;
 
 typedef struct {
@@ -94,6 +97,11 @@ typedef struct {
     const rb_io_t *taken;
     uint32_t at, drawn;
     uint64_t due[RB_MAX_BATCH];
+    /* of a KV cache; NULL: it is none */
+    rb_kv_queue_t *kv;    /* of o.kv */
+    rb_kv_io_t *kv_slots; /* [iodepth] */
+    rb_kv_io_t *kv_taken; /* [RB_MAX_BATCH] the current batch */
+    uint32_t kv_told;     /* batches that are in rows; the main thread's */
     uint8_t *write_buffers, *read_buffers;
     bool stamps; /* verify: what is written */
     bool checks; /* each completion: what is read; writes that are logged or must not overtake */

@@ -66,7 +66,7 @@ static void main_ends(rb_worker_t *w, uint64_t at_ns)
     rb_worker_account_t *a = &w->account;
     a->cpu_ns = rb_clock_ns(CLOCK_THREAD_CPUTIME_ID) - w->cpu_start_ns;
     a->wall_ns = at_ns - w->main_start_ns;
-    if (!w->open_loop)
+    if (!w->open_loop || w->kv != NULL)
         return;
     uint64_t due = RB_MIN(rb_pace_due_before(&w->pace, at_ns), w->limit_ops);
     uint64_t ramp_due = RB_MIN(rb_pace_due_before(&w->pace, w->ramp_end_ns), w->limit_ops);

@@ -1,5 +1,7 @@
 #include "agent/worker_due.h"
 
+#include "agent/worker_kv.h"
+
 #include <inttypes.h>
 
 int rb_worker_check_due(const Rackbench__Job *job, rb_err_t *err)
@@ -17,6 +19,10 @@ int rb_worker_check_due(const Rackbench__Job *job, rb_err_t *err)
 
 static void begin_pace(rb_worker_t *w)
 {
+    if (w->kv != NULL) {
+        rb_worker_kv_begin(w);
+        return;
+    }
     const Rackbench__Job *job = w->o.job;
     bool poisson = job->rate_process == RACKBENCH__RATE_PROCESS__KIND__poisson;
     rb_pace_opts_t opts = {.rate = job->rate_bytes > 0 ? job->rate_bytes : job->rate_iops,
@@ -45,6 +51,8 @@ void rb_worker_begin(rb_worker_t *w)
 
 uint32_t rb_worker_take_due(rb_worker_t *w, uint64_t now_ns, uint32_t n)
 {
+    if (w->kv != NULL)
+        return rb_worker_kv_take(w, now_ns, n);
     uint32_t taken = rb_pace_take(&w->pace, now_ns, w->due, n);
     w->waited_ns = w->starved_ns;
     if (taken == w->nfree)
@@ -80,6 +88,6 @@ uint64_t rb_worker_wake_ns(const rb_worker_t *w)
     if (!w->open_loop)
         due_ns = rb_think_due_ns(&w->think, w->slots);
     else if (w->nfree > 0)
-        due_ns = w->pace.due_ns;
+        due_ns = w->kv != NULL ? rb_worker_kv_due_ns(w) : w->pace.due_ns;
     return due_ns == UINT64_MAX ? due_ns : due_ns - RB_MIN(due_ns, w->o.job->due_spin_ns);
 }

@@ -5,6 +5,7 @@
 #include "agent/worker_cut.h"
 #include "agent/worker_draw.h"
 #include "agent/worker_due.h"
+#include "agent/worker_kv.h"
 #include "agent/worker_start.h"
 #include "agent/worker_verify.h"
 #include "common/clock.h"
@@ -49,6 +50,8 @@ static __attribute__((noinline)) void other_result(rb_worker_t *w, const rb_slot
     bool moves_nothing = slot->op == RB_OP_TRIM || (slot->op == RB_OP_WRITE && w->zeroes);
     if (moves_nothing && res == 0) {
         succeeded(stat, slot, now_ns);
+        if (w->kv != NULL)
+            rb_worker_kv_done(w, (uint32_t)(slot - w->slots), false);
         return;
     }
     rb_worker_unwritten(w, (uint32_t)(slot - w->slots));

@@ -1,5 +1,7 @@
 #include "agent/worker_verify.h"
 
+#include "agent/worker_kv.h"
+
 #include "agent/workload/block_next.h"
 #include "common/clock.h"
 
@@ -171,6 +173,10 @@ static void fill_write(rb_worker_t *w, const rb_io_t *io, uint32_t slot)
 
 void rb_worker_fill(rb_worker_t *w, uint32_t n)
 {
+    if (w->kv != NULL) {
+        rb_worker_kv_fill(w, n);
+        return;
+    }
     const uint32_t *slots = w->free + w->nfree;
     for (uint32_t i = 0; i < n; i++) {
         if (w->block.listed != NULL)
@@ -182,6 +188,8 @@ void rb_worker_fill(rb_worker_t *w, uint32_t n)
 
 void rb_worker_unwritten(rb_worker_t *w, uint32_t slot)
 {
+    if (w->kv != NULL)
+        rb_worker_kv_done(w, slot, true);
     if (w->writes != NULL)
         w->writes[slot].offset_bytes = NOT_WRITTEN;
 }
@@ -213,6 +221,8 @@ static bool is_right(rb_worker_t *w, uint32_t index, rb_verify_found_t *found)
 bool rb_worker_check(rb_worker_t *w, uint32_t index, rb_io_error_t *ret_error)
 {
     const rb_slot_t *slot = &w->slots[index];
+    if (w->kv != NULL)
+        return rb_worker_kv_check(w, index, ret_error);
     if (slot->op == RB_OP_WRITE)
         written(w, index);
     if (slot->op != RB_OP_READ)

@@ -64,6 +64,7 @@ typedef struct {
     size_t nmarks;
     const char *const *marks;  /* [nmarks] "insecure", ... */
     const char *listen;        /* where hosts dial us, "local" for embedded ones, or NULL */
+    const rb_bytes_t *traces;  /* [n_phases] packed, of KV caches; NULL: there are none */
     const rb_resume_t *resume; /* the run so far; NULL: it begins */
     bool collect_only;         /* resumed: start nothing, stop what runs, take the rows */
 } rb_run_opts_t;               /* all borrowed: outlives the run */

@@ -143,6 +143,10 @@ void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want);
 void rb_run_send_stop(rb_run_t *run, rb_run_host_t *host);
 void rb_run_send_bye(rb_run_t *run, rb_run_host_t *host);
 
+/* run_kv.c: what PREPARE says of a phase with a KV cache; the trace is borrowed. */
+void rb_run_kv_fill(const rb_run_t *run, const rb_run_host_t *host, Rackbench__Prepare *prepare);
+void rb_run_kv_clear(Rackbench__Prepare *prepare);
+
 /* run_message.c */
 void rb_run_on_message(rb_run_t *run, const rb_run_event_t *ev);
 

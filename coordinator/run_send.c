@@ -133,7 +133,9 @@ static void send_prepare(rb_run_t *run, rb_run_host_t *host)
     prepare.cluster_workers = all;
     prepare.first_worker = first;
     prepare.override = run->override;
+    rb_run_kv_fill(run, host, &prepare);
     SEND(run, host, PREPARE, prepare, &prepare);
+    rb_run_kv_clear(&prepare);
 }
 
 void rb_run_command(rb_run_t *run, rb_run_host_t *host, rb_run_want_t want)

@@ -1,6 +1,7 @@
 #include "coordinator/task.h"
 
 #include "common/clock.h"
+#include "coordinator/kv_traces.h"
 #include "coordinator/run_report.h"
 #include "coordinator/watts.h"
 #include "proto/select.h"
@@ -99,6 +100,12 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     task->fleet = open_fleet(options, opts, err);
     if (task->fleet == NULL || check_labels(task->fleet, opts->plan, err) != 0)
         return -1;
+    task->plan = opts->plan;
+    if (opts->goal == RB_RUN_BENCHMARK) {
+        task->traces = rb_kv_traces_load(opts->plan, err);
+        if (task->traces == NULL)
+            return -1;
+    }
     task->live =
         rb_live_new(options->json_lines ? stdout : stderr,
                     opts->goal == RB_RUN_BENCHMARK ? rb_task_live_mode(options) : RB_LIVE_QUIET,
@@ -111,6 +118,7 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     conduct.run.name = opts->plan != NULL ? opts->plan->name : opts->name;
     conduct.run.started_wall_ns = opts->wall_ns;
     conduct.run.plan = opts->plan;
+    conduct.run.traces = task->traces;
     conduct.run.connect_timeout_ns = options->connect_timeout_ns;
     conduct.run.journal_max_bytes = options->journal_max_bytes;
     conduct.run.nmarks = task->fleet->insecure ? 1 : 0;
@@ -128,6 +136,8 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
 void rb_task_clear(rb_task_t *task)
 {
     rb_run_destroy(&task->run);
+    rb_kv_traces_free(task->traces, task->plan);
+    task->traces = NULL;
     rb_live_destroy(&task->live);
     rb_fleet_destroy(&task->fleet);
 }

@@ -27,7 +27,9 @@ typedef struct {
 typedef struct {
     rb_fleet_t *fleet;
     rb_live_t *live;
-    rb_run_t *run; /* over; NULL: it could not begin */
+    rb_run_t *run;      /* over; NULL: it could not begin */
+    rb_bytes_t *traces; /* of the plan's KV caches */
+    const Rackbench__Plan *plan;
 } rb_task_t;
 
 /* Does it all. -1 when it could not begin; else the outcome is in task->run. */

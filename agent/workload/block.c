@@ -40,6 +40,9 @@ uint64_t rb_block_bs(const Rackbench__Job *job)
 
 uint32_t rb_block_ops(const Rackbench__Job *job)
 {
+    if (job->kv_cache != NULL)
+        return 1u << RB_OP_READ | 1u << RB_OP_WRITE |
+               (job->kv_cache->discard_on_evict ? 1u << RB_OP_TRIM : 0);
     mix_t mix = mix_of(job);
     bool reads = mix.trim < 100 && mix.read > 0, writes = mix.trim < 100 && mix.read < 100;
     bool syncs = writes && (job->fsync > 0 || job->fdatasync > 0);

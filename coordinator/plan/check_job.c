@@ -173,7 +173,8 @@ static int labels(const rb_scope_t *s)
 
 static rb_rule_t *const rules[] = {has_target,      may_write,   rb_check_pattern, is_aligned,
                                    rb_check_region, fits_file,   fits_block,       bounds,
-                                   rb_check_search, rb_check_io, workers,          labels};
+                                   rb_check_search, rb_check_kv, rb_check_io,      workers,
+                                   labels};
 
 int rb_check_job(const rb_scope_t *s)
 {

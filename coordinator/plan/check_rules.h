@@ -55,6 +55,8 @@ int rb_check_pattern(const rb_scope_t *s);
 int rb_check_verify(const rb_scope_t *s);
 /* Its part of how and when it is done, and with which data. s->target is not NULL. */
 int rb_check_io(const rb_scope_t *s);
+/* Its KV cache. */
+int rb_check_kv(const rb_scope_t *s);
 /* Its search for a rate; of a phase: at most one job searches; of the plan: its steps. */
 int rb_check_search(const rb_scope_t *s);
 int rb_check_searches(const rb_scope_t *s);

@@ -23,6 +23,7 @@ static const struct fill job_fill[] = {
     {"rw", "read"},  {"iodepth", "1"},   {"numjobs", "1"},
     {"offset", "0"}, {"direct", "true"}, {"seq_layout", "region"},
 };
+static const struct fill kv_job_fill[] = {{"rw", "randrw"}, {"iodepth", "32"}};
 static const struct fill one_size_fill[] = {{"bs", "4KiB"}};
 static const struct fill search_job_fill[] = {{"latency_percentile", "99"},
                                               {"rate_scope", "cluster"}};
@@ -81,6 +82,8 @@ static void inherit(Rackbench__Job *job, const Rackbench__Job *defaults)
 
 void rb_job_fill(const Rackbench__Plan *plan, Rackbench__Job *job)
 {
+    if (job->kv_cache != NULL)
+        FILL(job, kv_job_fill);
     FILL(job, job_fill);
     if (!job->bssplit)
         FILL(job, one_size_fill);

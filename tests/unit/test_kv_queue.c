@@ -41,10 +41,15 @@ static void assert_taken(rb_kv_queue_t *q, uint64_t now_ns, const char *want)
     assert_string_equal(got, want);
 }
 
+static void step_done(rb_kv_queue_t *q, uint32_t part, uint32_t step, bool failed, uint64_t now_ns)
+{
+    rb_kv_queue_done(q, &(rb_kv_done_t){part, step, failed, RB_PART_MAIN, now_ns});
+}
+
 static void done(rb_kv_queue_t *q, uint32_t part, uint64_t now_ns)
 {
-    rb_kv_queue_done(q, part, 0, false, now_ns);
-    rb_kv_queue_done(q, part, 1, false, now_ns);
+    step_done(q, part, 0, false, now_ns);
+    step_done(q, part, 1, false, now_ns);
 }
 
 static void test_due_times_and_layers(void **state)
@@ -63,16 +68,18 @@ static void test_due_times_and_layers(void **state)
     assert_taken(q, 10, "3.0 3.1");
     assert_int_equal(rb_kv_queue_due_ns(q), 20);
     assert_taken(q, 25, "1.0 2.0 1.1 2.1");
-    rb_kv_queue_done(q, 0, 0, false, 30);
-    rb_kv_queue_done(q, 1, 1, false, 40);
-    rb_kv_queue_done(q, 1, 0, true, 50);
+    step_done(q, 0, 0, false, 30);
+    step_done(q, 1, 1, false, 40);
+    step_done(q, 1, 0, true, 50);
     assert_null(rb_kv_queue_finished(q, 0));
-    rb_kv_queue_done(q, 0, 1, false, 60);
+    step_done(q, 0, 1, false, 60);
     const rb_kv_batch_t *b = rb_kv_queue_finished(q, 0);
     assert_int_equal(b->request, 0);
     assert_int_equal(b->first_ns, 50);
     assert_int_equal(b->end_ns, 60);
     assert_int_equal(b->failed, 1);
+    assert_int_equal(b->part, RB_PART_MAIN);
+    assert_int_equal(rb_kv_queue_undone(q), 1);
     assert_int_equal(b->bytes, 2 * geometry.slot_bytes);
     assert_null(rb_kv_queue_finished(q, 1));
     assert_taken(q, 99, "");
@@ -94,10 +101,10 @@ static void test_io_size(void **state)
         assert_int_equal(ios[i].offset_bytes, 16384 + 4096 * i);
         assert_int_equal(ios[i].size_bytes, 4096);
     }
-    rb_kv_queue_done(q, 0, 0, false, 1);
-    rb_kv_queue_done(q, 0, 1, false, 2);
-    rb_kv_queue_done(q, 0, 2, false, 3);
-    rb_kv_queue_done(q, 0, 3, false, 4);
+    step_done(q, 0, 0, false, 1);
+    step_done(q, 0, 1, false, 2);
+    step_done(q, 0, 2, false, 3);
+    step_done(q, 0, 3, false, 4);
     assert_int_equal(rb_kv_queue_finished(q, 0)->first_ns, 2);
 }
 
@@ -113,9 +120,9 @@ static void test_slot_order(void **state)
     add(q, RB_KV_PART_WRITE, 3, 7, 7);
     rb_kv_queue_seal(q);
     assert_taken(q, 8, "7.0 7.1");
-    rb_kv_queue_done(q, 0, 0, false, 9);
+    step_done(q, 0, 0, false, 9);
     assert_taken(q, 9, "");
-    rb_kv_queue_done(q, 0, 1, false, 10);
+    step_done(q, 0, 1, false, 10);
     assert_int_equal(rb_kv_queue_waited(q), 1); /* of request 1: due at 6; 2 is due at 90 */
     assert_taken(q, 10, "7.0 7.1");
     done(q, 1, 11);
@@ -124,7 +131,7 @@ static void test_slot_order(void **state)
     assert_false(rb_kv_queue_empty(q));
     done(q, 2, 91);
     assert_taken(q, 92, "7.0"); /* the discard is one I/O */
-    rb_kv_queue_done(q, 3, 0, false, 93);
+    step_done(q, 3, 0, false, 93);
     assert_taken(q, 94, "7.0 7.1");
     done(q, 4, 95);
     assert_taken(q, 96, "");
@@ -144,9 +151,9 @@ static void test_limits(void **state)
     add(q, RB_KV_PART_WRITE, 2, 0, 4);
     rb_kv_queue_seal(q);
     assert_taken(q, 0, "1.0 3.0 4.0 4.1"); /* writes have no limit; request 2 waits for 0 */
-    rb_kv_queue_done(q, 0, 0, false, 1);
+    step_done(q, 0, 0, false, 1);
     assert_taken(q, 1, "1.1");
-    rb_kv_queue_done(q, 0, 1, false, 2);
+    step_done(q, 0, 1, false, 2);
     assert_taken(q, 2, "2.0");
 }
 
@@ -211,7 +218,7 @@ static void complete_one(course_t *c, rb_kv_queue_t *q, rb_rng_t *rng, uint64_t 
         c->readers[p->slot]--;
     else if (c->taken[io.part] >> 8 == 2)
         c->holds[p->slot] = p->block;
-    rb_kv_queue_done(q, io.part, io.step, false, now_ns);
+    step_done(q, io.part, io.step, false, now_ns);
 }
 
 /* Whatever the order of completions: every I/O once, each read of the block that it wants, no write
