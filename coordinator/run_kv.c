@@ -13,7 +13,7 @@ static const char *rack_of(const rb_run_host_t *host)
 static Rackbench__KvHost *host_new(const rb_run_t *run, const rb_run_host_t *host,
                                    const Rackbench__Job *job)
 {
-    if (!host->takes_part || host->loaded == NULL ||
+    if (host->link != LINK_UP || host->loaded == NULL ||
         !rb_job_on_host(job, host->opts->nlabels, host->opts->labels))
         return NULL;
     const Rackbench__Loaded *loaded = host->loaded->loaded;
