@@ -70,6 +70,7 @@ void rb_engine_kv_last(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx)
             continue;
         const rb_kv_drive_account_t *a = rb_kv_share_account(w->o.kv, w->o.kv_ordinal);
         const rb_kv_setup_t *setup = rb_kv_share_setup(w->o.kv);
+        const rb_kv_cluster_t *cluster = rb_kv_share_cluster(w->o.kv);
         uint64_t slots = rb_kv_share_slots(w->o.kv, w->o.kv_ordinal);
         row.kv_drive = (rb_row_kv_drive_t){.phase = e->phase_index,
                                            .job = w->o.job_index,
@@ -82,7 +83,11 @@ void rb_engine_kv_last(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx)
                                            .not_begun = rb_kv_queue_undone(w->kv),
                                            .slots = slots,
                                            .slot_bytes = setup->geometry.slot_bytes,
-                                           .prefilled = setup->plan.full ? slots : 0};
+                                           .prefilled = setup->plan.full ? slots : 0,
+                                           .planned = cluster->planned,
+                                           .filled = cluster->filled,
+                                           .infinite_hits = cluster->infinite_hits,
+                                           .infinite_tokens = cluster->infinite_tokens};
         emit(ctx, &row);
     }
 }

@@ -17,6 +17,7 @@ struct rb_kv_share {
     rb_kv_queue_t **queues;          /* [ndrives] */
     rb_kv_drive_account_t *accounts; /* [ndrives] */
     rb_kv_request_t *requests;       /* of all loops */
+    rb_kv_cluster_t cluster;
 };
 
 static void find_drives(rb_kv_share_t *share, uint32_t host)
@@ -132,6 +133,24 @@ static int take_all(rb_kv_share_t *share, rb_kv_plan_t *plan, rb_err_t *err)
     return rc;
 }
 
+static rb_kv_hits_t hits_of(const rb_kv_account_t *a)
+{
+    return (rb_kv_hits_t){a->requests,   a->references,   a->gpu_hits,  a->dram_hits,
+                          a->drive_hits, a->input_tokens, a->hit_tokens};
+}
+
+static void take_cluster(rb_kv_share_t *share, const rb_kv_plan_t *plan, const rb_trace_t *trace)
+{
+    rb_trace_stats_t stats;
+    rb_kv_account_t filled = rb_kv_plan_filled(plan);
+    rb_trace_stats(trace, &stats);
+    share->cluster =
+        (rb_kv_cluster_t){.planned = hits_of(rb_kv_plan_account(plan)),
+                          .filled = hits_of(&filled),
+                          .infinite_hits = stats.infinite_hits * share->setup.plan.loops,
+                          .infinite_tokens = stats.infinite_tokens * share->setup.plan.loops};
+}
+
 static int build(rb_kv_share_t *share, rb_err_t *err)
 {
     RB_AUTO(rb_trace_destroy)
@@ -152,6 +171,7 @@ static int build(rb_kv_share_t *share, rb_err_t *err)
         rb_kv_queue_seal(share->queues[i]);
         share->accounts[i] = *rb_kv_plan_drive(plan, share->first + i);
     }
+    take_cluster(share, plan, trace);
     free(share->trace_data);
     share->trace_data = NULL;
     return 0;
@@ -186,4 +206,9 @@ const rb_kv_drive_account_t *rb_kv_share_account(const rb_kv_share_t *share, uin
 {
     RB_ASSERT(ordinal < share->ndrives);
     return &share->accounts[ordinal];
+}
+
+const rb_kv_cluster_t *rb_kv_share_cluster(const rb_kv_share_t *share)
+{
+    return &share->cluster;
 }

@@ -41,4 +41,9 @@ int rb_kv_share_build(rb_kv_share_t *share, rb_err_t *err);
 /* Once built. */
 rb_kv_queue_t *rb_kv_share_queue(rb_kv_share_t *share, uint32_t ordinal);
 const rb_kv_request_t *rb_kv_share_request(const rb_kv_share_t *share, uint64_t request);
+typedef struct {
+    rb_kv_hits_t planned, filled;
+    uint64_t infinite_hits, infinite_tokens;
+} rb_kv_cluster_t;
+const rb_kv_cluster_t *rb_kv_share_cluster(const rb_kv_share_t *share);
 const rb_kv_drive_account_t *rb_kv_share_account(const rb_kv_share_t *share, uint32_t ordinal);

@@ -112,12 +112,7 @@ uint32_t rb_worker_kv_take(rb_worker_t *w, uint64_t now_ns, uint32_t n)
         w->due[i] = rb_timeline_local_ns(&w->line, io->due_ns);
     }
     w->waited_ns = 0; /* what is late waits for its slot, not for us */
-    if (n > 0 || !rb_kv_queue_empty(w->kv))
-        return n;
-    w->account.finished = true;
-    w->account.end_ns = now_ns;
-    w->submitting = false;
-    return 0;
+    return n;
 }
 
 /* Sizes differ: each I/O is an interval of its own. */

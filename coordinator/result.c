@@ -22,6 +22,7 @@ static void destroy_phase(rb_result_phase_t *phase)
     free(phase->point);
     free(phase->watts);
     rb_steady_destroy(&phase->steady);
+    rb_result_kv_clear(&phase->kv);
 }
 
 void rb_result_destroy(rb_result_t **result)
@@ -201,6 +202,7 @@ static void fill_phase(const rb_result_t *result, rb_summer_t *summer, uint32_t 
     rb_result_watts(result->fold, phase);
     rb_result_what(result->fold, phase);
     rb_result_point(result->fold, phase);
+    rb_result_kv(&(rb_result_kv_opts_t){result->fold, index, phase->seconds}, &phase->kv);
     count_series_hosts(phase);
 }
 

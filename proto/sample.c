@@ -20,7 +20,7 @@ const rb_row_shape_t *rb_row_shape(uint64_t kind)
         [RB_ROW_PLACEMENT] = {"placement", 2, 0},
         [RB_ROW_HEALTH] = {"health", 7, 0},
         [RB_ROW_KV_PARTS] = {"kv parts", 5, 0},
-        [RB_ROW_KV_DRIVE] = {"kv drive", 12, 0},
+        [RB_ROW_KV_DRIVE] = {"kv drive", 16, 0},
         [RB_ROW_RUN] = {"run", 6, 0},
         [RB_ROW_HOST] = {"host", 4, 0},
         [RB_ROW_CLOCK] = {"clock", 6, 0},

@@ -229,6 +229,14 @@ typedef struct {
     rb_kv_row_part_t *parts; /* [nparts] */
 } rb_row_kv_parts_t;
 
+/* What the planner says of the whole cluster: the same in each row of a phase. Sums over requests;
+ * hits are prefix-consecutive. */
+typedef struct {
+    uint64_t requests, references; /* blocks of prompts */
+    uint64_t gpu_hits, dram_hits, drive_hits;
+    uint64_t input_tokens, hit_tokens;
+} rb_kv_hits_t;
+
 typedef struct {
     uint32_t phase, job, target, drive;
     uint64_t read_blocks, written_blocks, evicted_blocks; /* pieces, as planned for the phase */
@@ -236,6 +244,9 @@ typedef struct {
     uint64_t not_begun;         /* parts that the phase ended before */
     uint64_t slots, slot_bytes; /* of the tier */
     uint64_t prefilled;         /* slots that were written before T0 */
+    rb_kv_hits_t planned;       /* of the whole trace */
+    rb_kv_hits_t filled;        /* from when all drives were full on; zero: they never were */
+    uint64_t infinite_hits, infinite_tokens; /* of a cache that forgets nothing */
 } rb_row_kv_drive_t;
 
 typedef struct {

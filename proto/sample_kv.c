@@ -38,6 +38,15 @@ void rb_row_kv_parts_put(msgpack_packer *pk, const rb_row_t *row)
         put_part(pk, &r->parts[i]);
 }
 
+static void put_hits(msgpack_packer *pk, const rb_kv_hits_t *h)
+{
+    const uint64_t figures[] = {h->requests,   h->references,   h->gpu_hits,  h->dram_hits,
+                                h->drive_hits, h->input_tokens, h->hit_tokens};
+    msgpack_pack_array(pk, RB_LEN(figures));
+    for (size_t i = 0; i < RB_LEN(figures); i++)
+        msgpack_pack_uint64(pk, figures[i]);
+}
+
 void rb_row_kv_drive_put(msgpack_packer *pk, const rb_row_t *row)
 {
     const rb_row_kv_drive_t *r = &row->kv_drive;
@@ -47,6 +56,10 @@ void rb_row_kv_drive_put(msgpack_packer *pk, const rb_row_t *row)
                                 r->slot_bytes,       r->prefilled};
     for (size_t i = 0; i < RB_LEN(figures); i++)
         msgpack_pack_uint64(pk, figures[i]);
+    put_hits(pk, &r->planned);
+    put_hits(pk, &r->filled);
+    msgpack_pack_uint64(pk, r->infinite_hits);
+    msgpack_pack_uint64(pk, r->infinite_tokens);
 }
 
 /* Nothing completes before it is due. */
@@ -90,6 +103,19 @@ void rb_row_kv_parts_take(rb_cursor_t *c, rb_row_t *row)
     }
 }
 
+static void take_hits(rb_cursor_t *c, const char *field, rb_kv_hits_t *h)
+{
+    size_t more = rb_cursor_enter(c, field, 7);
+    h->requests = take_u64(c, "requests");
+    h->references = take_u64(c, "references");
+    h->gpu_hits = take_u64(c, "gpu_hits");
+    h->dram_hits = take_u64(c, "dram_hits");
+    h->drive_hits = take_u64(c, "drive_hits");
+    h->input_tokens = take_u64(c, "input_tokens");
+    h->hit_tokens = take_u64(c, "hit_tokens");
+    rb_cursor_leave(c, more);
+}
+
 void rb_row_kv_drive_take(rb_cursor_t *c, rb_row_t *row)
 {
     rb_row_kv_drive_t *r = &row->kv_drive;
@@ -105,4 +131,8 @@ void rb_row_kv_drive_take(rb_cursor_t *c, rb_row_t *row)
     r->slots = take_u64(c, "slots");
     r->slot_bytes = take_u64(c, "slot_bytes");
     r->prefilled = take_u64(c, "prefilled");
+    take_hits(c, "planned", &r->planned);
+    take_hits(c, "filled", &r->filled);
+    r->infinite_hits = take_u64(c, "infinite_hits");
+    r->infinite_tokens = take_u64(c, "infinite_tokens");
 }

@@ -27,5 +27,7 @@ json_t *rb_json_series(const rb_result_t *result, const rb_result_phase_t *phase
 /* How each drive came to rest, or not. */
 json_t *rb_json_steady(const rb_result_t *result, const rb_steady_t *steady);
 json_t *rb_json_search(const rb_result_search_t *search);
+/* What requests of a KV cache waited for, and what its tier did. */
+json_t *rb_json_kv(const rb_result_kv_t *kv);
 /* One window: at_ns, length_ns, ramp and an object per operation kind. */
 json_t *rb_json_window(const rb_fold_t *fold, uint32_t phase, const rb_window_t *window);

@@ -169,6 +169,8 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
     json_object_set_new(o, "health", rb_json_health(phase));
     if (phase->nwatts > 0)
         json_object_set_new(o, "watts", rb_json_watts(phase));
+    if (phase->kv.present)
+        json_object_set_new(o, "kv", rb_json_kv(&phase->kv));
     if (phase->has_to_last)
         json_object_set_new(o, "to_last", to_last_json(phase));
     if (phase->has_little)

@@ -28,6 +28,8 @@ void rb_text_cpu(rb_text_t *text, const rb_result_phase_t *phase);
 void rb_text_steady(const rb_text_t *text, const rb_result_phase_t *phase);
 /* The kernel's count of sectors against ours. */
 void rb_text_witness(rb_text_t *text, const rb_result_phase_t *phase);
+/* What requests of a KV cache waited for, and what its tier did; nothing without one. */
+void rb_text_kv(rb_text_t *text, const rb_result_phase_t *phase);
 /* The drives of the run, by model and firmware; nothing where none is known. */
 void rb_text_drives(const rb_text_t *text);
 /* The drives that are not well, and why: at most a few lines. */

@@ -269,6 +269,7 @@ void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)
     rb_text_steady(text, phase);
     if (phase->seconds > 0)
         put_table(text, phase);
+    rb_text_kv(text, phase);
     put_facts(text, phase);
     rb_text_cpu(text, phase);
     if (phase->seconds > 0)

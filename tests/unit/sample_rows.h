@@ -57,7 +57,7 @@ static rb_watts_reading_t readings[] = {{RB_MAX_HOSTS, RB_SCOPE_PDU, UINT64_MAX,
                                         {0, RB_SCOPE_PACKAGE, 1, 0}};
 static uint64_t bounds[] = {0, UINT64_MAX};
 
-static rb_kv_row_part_t kv_parts[] = {{0, RB_PART_MAIN, false, INT64_MIN, -1, 0, 1, 2, 3, 4, 5, 6},
+static rb_kv_row_part_t kv_parts[] = {{0, RB_PART_MAIN, false, -7, -1, 0, 1, 2, 3, 4, 5, 6},
                                       {UINT32_MAX - 1, RB_PART_DRAINED, true, 5, INT64_MAX,
                                        INT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX, RB_MAX_HOSTS,
                                        UINT32_MAX, UINT32_MAX}};
@@ -117,8 +117,22 @@ static void fill_agent_row(rb_row_t *row)
     } else if (row->kind == RB_ROW_KV_PARTS) {
         row->kv_parts = (rb_row_kv_parts_t){LAST, RB_MAX_JOBS - 1, T, D, 2, kv_parts};
     } else if (row->kind == RB_ROW_KV_DRIVE) {
-        row->kv_drive =
-            (rb_row_kv_drive_t){LAST, RB_MAX_JOBS - 1, T, D, 1, 2, 3, 4, 5, 6, 7, UINT64_MAX};
+        row->kv_drive = (rb_row_kv_drive_t){LAST,
+                                            RB_MAX_JOBS - 1,
+                                            T,
+                                            D,
+                                            1,
+                                            2,
+                                            3,
+                                            4,
+                                            5,
+                                            6,
+                                            7,
+                                            UINT64_MAX,
+                                            {1, 2, 3, 4, 5, 6, 7},
+                                            {7, 6, 5, 4, 3, 2, UINT64_MAX},
+                                            8,
+                                            9};
     }
 }
 
