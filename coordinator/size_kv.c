@@ -41,7 +41,7 @@ static rb_trace_t *load(rb_size_t *s, rb_err_t *err)
         return NULL;
     s->opts.load.token_bytes = s->geometry.token_bytes;
     RB_AUTO(rb_trace_destroy)
-    rb_trace_t *trace = rb_trace_load(s->opts.trace, &s->opts.load, err);
+    rb_trace_t *trace = rb_trace_open(s->opts.trace, &s->opts.load, err);
     if (trace == NULL)
         return NULL;
     if (tokens != 0 && tokens != trace->block_tokens && rb_trace_reblock(trace, tokens, err) != 0)
@@ -154,7 +154,9 @@ static void sum_up(rb_size_t *s, const rb_trace_t *trace)
 
 /* ---- hit ratio by capacity: one pool ---- */
 
-static int add_row(rb_size_t *s, const rb_trace_t *trace, uint64_t blocks, rb_err_t *err)
+/* *ret_all: nothing was put out, so more blocks would hit no more. */
+static int add_row(rb_size_t *s, const rb_trace_t *trace, uint64_t blocks, bool *ret_all,
+                   rb_err_t *err)
 {
     rb_kv_drive_t pool = {.slots = blocks, .weight = 1};
     rb_kv_plan_opts_t o = s->opts.plan;
@@ -169,6 +171,7 @@ static int add_row(rb_size_t *s, const rb_trace_t *trace, uint64_t blocks, rb_er
     while (rb_kv_plan_step(plan, &step))
         ;
     const rb_kv_account_t *a = rb_kv_plan_account(plan);
+    *ret_all = a->evicted_blocks == 0;
     s->rows[s->nrows++] = (rb_size_row_t){
         .blocks = blocks,
         .bytes = blocks * s->geometry.full_slot_bytes * RB_MAX(s->opts.model.ways, 1u),
@@ -176,17 +179,18 @@ static int add_row(rb_size_t *s, const rb_trace_t *trace, uint64_t blocks, rb_er
     return 0;
 }
 
-/* 1, 2 and 5 of each power of ten, from 1000 to all there is. */
+/* 1, 2 and 5 of each power of ten, from 1000 to what holds all. */
 static int add_rows(rb_size_t *s, const rb_trace_t *trace, rb_err_t *err)
 {
     static const uint64_t steps[] = {1, 2, 5};
-    for (uint64_t power = 1000; power <= 1000000000; power *= 10) {
-        for (size_t i = 0; i < RB_LEN(steps); i++) {
-            if (steps[i] * power >= trace->distinct)
-                return add_row(s, trace, trace->distinct, err);
-            if (add_row(s, trace, steps[i] * power, err) != 0)
-                return -1;
-        }
+    uint64_t most = (uint64_t)trace->distinct * s->opts.plan.loops, power = 1000;
+    bool all = false;
+    for (size_t i = 0; !all && s->nrows < RB_SIZE_MAX_ROWS; i++) {
+        uint64_t blocks = RB_MIN(steps[i % RB_LEN(steps)] * power, most);
+        if (add_row(s, trace, blocks, &all, err) != 0)
+            return -1;
+        if (i % RB_LEN(steps) == RB_LEN(steps) - 1)
+            power *= 10;
     }
     return 0;
 }

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "common/llm/kv_plan.h"
-#include "common/llm/trace_load.h"
+#include "common/llm/trace_make.h"
 #include "coordinator/analysis/endurance.h"
 
 enum { RB_SIZE_MAX_ROWS = 32 };

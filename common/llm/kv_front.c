@@ -57,8 +57,8 @@ static uint32_t place_of(rb_kv_front_t *f, const rb_kv_front_block_t *b)
 bool rb_kv_front_touch(rb_kv_front_t *f, const rb_kv_front_block_t *b, rb_kv_front_block_t *ret_out)
 {
     uint32_t at = place_of(f, b);
-    for (uint8_t tier = 0; tier < RB_KV_FRONT_TIERS; tier++) {
-        put_into(f, at, tier);
+    for (int tier = 0; tier < RB_KV_FRONT_TIERS; tier++) {
+        put_into(f, at, (uint8_t)tier);
         if (f->held[tier] <= f->room[tier])
             return false;
         at = f->list[tier].oldest;

@@ -18,14 +18,13 @@ static int check(const rb_kv_plan_opts_t *o, uint64_t blocks, rb_err_t *err)
                           o->nhosts, o->nservers, RB_MAX_HOSTS, RB_MAX_KV_SERVERS);
     if (o->write_back && o->gpu_blocks + o->dram_blocks == 0)
         return rb_err_set(err, RB_ERR_INPUT, "write_back needs a front tier: give gpu or dram");
-    if (blocks > RB_MAX_KV_SLOTS ||
-        (o->gpu_blocks + o->dram_blocks) * o->nservers > RB_MAX_KV_SLOTS)
-        return rb_err_set(err, RB_ERR_INPUT,
-                          "%llu blocks in all loops, %llu of front tiers: %llu "
-                          "at most; take larger blocks or fewer loops",
-                          (unsigned long long)blocks,
-                          (unsigned long long)((o->gpu_blocks + o->dram_blocks) * o->nservers),
-                          RB_MAX_KV_SLOTS);
+    uint64_t front = (o->gpu_blocks + o->dram_blocks) * o->nservers;
+    if (blocks > RB_MAX_KV_SLOTS || front > RB_MAX_KV_SLOTS)
+        return rb_err_set(
+            err, RB_ERR_INPUT,
+            "%llu blocks in all loops, %llu of front tiers: %llu at most; take larger "
+            "blocks or fewer loops",
+            (unsigned long long)blocks, (unsigned long long)front, RB_MAX_KV_SLOTS);
     return 0;
 }
 

@@ -217,6 +217,8 @@ void rb_trace_stats(const rb_trace_t *trace, rb_trace_stats_t *ret)
             s.distinct += !seen[blocks[k]];
             seen[blocks[k]] = true;
         }
+        for (uint64_t k = r->nprompt; k < blocks_of(r); k++)
+            seen[blocks[k]] = true;
         s.references += r->nprompt;
         s.infinite_hits += hits;
         s.infinite_tokens += RB_MIN(hits * trace->block_tokens, r->input_tokens);

@@ -8,7 +8,7 @@ enum { MAX_COLUMNS = 64 };
 
 typedef enum { WHEN, INPUT, OUTPUT, SESSION, OPERATION, PHASE } column_t;
 
-/* What a format calls its columns; a blank before the name: may be missing. */
+/* What a format calls its columns; a blank before the name: it may be missing. */
 static const struct {
     const char *name;
     rb_trace_format_t format;
@@ -52,17 +52,6 @@ int rb_trace_csv_header(rb_trace_build_t *b, char *line, rb_err_t *err)
             return rb_err_set(err, RB_ERR_INPUT, "the first line names no column %s", name);
         b->columns[names[i].column] = at;
     }
-    return 0;
-}
-
-/* The cell of a column; "" where the file has none. */
-static int cell_of(const rb_trace_build_t *b, char **cells, uint32_t n, column_t column,
-                   const char **ret, rb_err_t *err)
-{
-    int at = b->columns[column];
-    if (at >= (int)n)
-        return rb_err_set(err, RB_ERR_INPUT, "%u columns: the first line has more", n);
-    *ret = at < 0 ? "" : cells[at];
     return 0;
 }
 
@@ -159,13 +148,16 @@ static int add_object(rb_trace_build_t *b, const char **cells, rb_err_t *err)
     return 0;
 }
 
+/* picked: the cell of each column, "" where the file has no such column. */
 int rb_trace_csv_line(rb_trace_build_t *b, char *line, rb_err_t *err)
 {
     char *cells[MAX_COLUMNS];
     const char *picked[RB_LEN(b->columns)];
-    uint32_t n = cut(line, cells);
-    for (uint32_t i = 0; i < RB_LEN(picked); i++)
-        if (cell_of(b, cells, n, (column_t)i, &picked[i], err) != 0)
-            return -1;
+    int n = (int)cut(line, cells);
+    for (size_t i = 0; i < RB_LEN(picked); i++) {
+        if (b->columns[i] >= n)
+            return rb_err_set(err, RB_ERR_INPUT, "%d columns: the first line has more", n);
+        picked[i] = b->columns[i] < 0 ? "" : cells[b->columns[i]];
+    }
     return b->format == RB_TRACE_MLPERF ? add_object(b, picked, err) : add_lengths(b, picked, err);
 }
