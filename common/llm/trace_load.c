@@ -26,7 +26,7 @@ int rb_trace_build_request(rb_trace_build_t *b, const rb_trace_record_t *record,
         return rb_err_set(err, RB_ERR_INPUT, "%llu tokens in, %llu out: no model takes so many",
                           (unsigned long long)record->input_tokens,
                           (unsigned long long)record->output_tokens);
-    if (!(record->due_s < 1e10))
+    if (!(record->due_s >= 0 && record->due_s < 1e10))
         return rb_err_set(err, RB_ERR_INPUT, "a time of %g s is out of range", record->due_s);
     *RB_PUSH(t->requests, t->nrequests) = (rb_trace_request_t){
         .due_ns = (uint64_t)(record->due_s * 1e9 + 0.5),

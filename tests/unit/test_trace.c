@@ -125,6 +125,7 @@ static void test_refused(void **state)
          "t:2: 2 columns: the first line has more"},
         {"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,-2,3\n",
          "t:2: \"-2\" is no number of tokens"},
+        {"TIMESTAMP,ContextTokens,GeneratedTokens\n1011-11-16 18:17:03,2,3\n", "is out of range"},
         {"Timestamp,Operation,Object_Size_Bytes,Tier,Key,Phase\n", "t:1: objects have bytes"},
     };
     for (size_t i = 0; i < RB_LEN(rows); i++) {
