@@ -2,6 +2,9 @@
 
 #include "common/clock.h"
 #include "coordinator/analysis/latency_search.h"
+#include "coordinator/kv_forecast.h"
+#include "coordinator/kv_traces.h"
+#include "coordinator/merge_kv.h"
 #include "coordinator/plan/emit.h"
 #include "coordinator/plan/expand.h"
 #include "coordinator/plan/log_size.h"
@@ -212,7 +215,37 @@ static void print_summary(const rb_task_t *task)
     printf("%snothing was touched\n", bytes > 0 || drives > 0 ? "; " : "");
 }
 
-static int check_hosts(const Rackbench__Plan *plan, const rb_options_t *options, rb_err_t *err)
+/* What the planner says of each KV cache. task: the hosts; NULL: they are not asked. */
+static int print_kv(const Rackbench__Plan *plan, const rb_bytes_t *traces, const rb_task_t *task,
+                    rb_err_t *err)
+{
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < plan->n_phases; i++) {
+        rb_kv_hosts_t hosts = {0};
+        const char *names[RB_MAX_HOSTS];
+        if (traces[i].size == 0)
+            continue;
+        const Rackbench__Job *job = plan->phases[i]->jobs[rb_kv_job(plan->phases[i])];
+        for (size_t h = 0; task != NULL && h < task->fleet->list->nitems; h++) {
+            const rb_run_host_opts_t *host = &task->fleet->hosts[h];
+            rb_kv_labels_t labels = {host->nlabels, host->labels};
+            if (rb_kv_hosts_add(&hosts, plan, job, rb_run_loaded(task->run, (uint32_t)h + 1),
+                                &labels))
+                names[hosts.n - 1] = host->name;
+        }
+        RB_AUTO(rb_kv_forecast_destroy)
+        rb_kv_forecast_t *f =
+            rb_kv_forecast_new(plan->phases[i], &traces[i], plan->randseed, &hosts, err);
+        if (f != NULL)
+            rb_kv_forecast_print(stdout, f, names);
+        status = f != NULL ? 0 : -1;
+        rb_kv_hosts_clear(&hosts);
+    }
+    return status;
+}
+
+static int check_hosts(const Rackbench__Plan *plan, const rb_bytes_t *traces,
+                       const rb_options_t *options, rb_err_t *err)
 {
     rb_task_opts_t opts = {.goal = RB_RUN_CHECK, .plan = plan, .wall_ns = rb_clock_wall_ns()};
     rb_task_t task;
@@ -226,8 +259,21 @@ static int check_hosts(const Rackbench__Plan *plan, const rb_options_t *options,
         print_summary(&task);
     }
     int status = rb_task_status(&task, err);
+    if (status == RB_OK && print_kv(plan, traces, &task, err) != 0)
+        status = (int)err->code;
     rb_task_clear(&task);
     return status;
+}
+
+static int check(const Rackbench__Plan *plan, const rb_bytes_t *traces, const rb_options_t *options,
+                 rb_err_t *err)
+{
+    if (options->hosts != NULL || options->local > 0)
+        return check_hosts(plan, traces, options, err);
+    if (print_kv(plan, traces, NULL, err) != 0)
+        return (int)err->code;
+    puts("say --hosts or --local N to see every drive and file on every host");
+    return RB_OK;
 }
 
 int cmd_check(const rb_options_t *options, rb_err_t *err)
@@ -241,8 +287,8 @@ int cmd_check(const rb_options_t *options, rb_err_t *err)
     print_course(source->run);
     print_duration(source->run);
     print_logs(source->run);
-    if (options->hosts != NULL || options->local > 0)
-        return check_hosts(source->run, options, err);
-    puts("say --hosts or --local N to see every drive and file on every host");
-    return RB_OK;
+    rb_bytes_t *traces = rb_kv_traces_load(source->run, err);
+    int status = traces == NULL ? (int)err->code : check(source->run, traces, options, err);
+    rb_kv_traces_free(traces, source->run);
+    return status;
 }

@@ -1,6 +1,6 @@
 #include "coordinator/kv_traces.h"
 
-#include "common/llm/trace_load.h"
+#include "common/llm/trace_make.h"
 #include "common/llm/trace_pack.h"
 #include "coordinator/merge_kv.h"
 #include "proto/kv_setup.h"
@@ -16,7 +16,7 @@ static int load(const Rackbench__KvCache *cache, rb_bytes_t *ret, rb_err_t *err)
         return -1;
     opts.token_bytes = setup.geometry.token_bytes;
     rb_kv_setup_clear(&setup);
-    RB_AUTO(rb_trace_destroy) rb_trace_t *trace = rb_trace_load(cache->trace, &opts, err);
+    RB_AUTO(rb_trace_destroy) rb_trace_t *trace = rb_trace_open(cache->trace, &opts, err);
     if (trace == NULL)
         return -1;
     return rb_trace_pack(trace, &ret->data, &ret->size, err) < 0
