@@ -29,16 +29,22 @@ static void print_search(const Rackbench__Phase *phase)
     char target[RB_FMT_SIZE], step[RB_FMT_SIZE], all[RB_FMT_SIZE];
     uint64_t step_ns = rb_phase_ramp_ns(phase) + rb_phase_runtime_ns(phase);
     uint32_t ppm = rb_search_percentile_ppm(job);
-    printf("phase %s: job %s searches for the highest rate of the cluster at which p%g of response "
-           "is at most %s: a closed loop and up to %d open ones of %s each, at most %s\n",
-           phase->name, job->name, ppm / 1e4,
-           rb_fmt_ns(target, sizeof(target), job->latency_target_ns), RB_SEARCH_MAX_STEPS - 1,
+    bool speed = rb_search_over_speed(job);
+    printf("phase %s: job %s searches for the highest %s at which p%g of %s is at most %s: %s %d "
+           "%s of %s each, at most %s\n",
+           phase->name, job->name, speed ? "speed of its trace" : "rate of the cluster", ppm / 1e4,
+           speed ? "restore latency" : "response",
+           rb_fmt_ns(target, sizeof(target), rb_search_target_ns(job)),
+           speed ? "up to" : "a closed loop and up to",
+           speed ? RB_SEARCH_MAX_STEPS : RB_SEARCH_MAX_STEPS - 1, speed ? "steps" : "open ones",
            rb_fmt_duration(step, sizeof(step), step_ns),
            rb_fmt_duration(all, sizeof(all), RB_SEARCH_MAX_STEPS * step_ns));
-    printf("    warning: below %.4g IOPS a runtime of %s has fewer than 10 operations beyond p%g: "
+    printf("    warning: below %.4g %s a runtime of %s has fewer than 10 %s beyond p%g: "
            "such steps are uncertain\n",
            rb_search_certain_iops(ppm, rb_phase_runtime_ns(phase)),
-           rb_fmt_duration(step, sizeof(step), rb_phase_runtime_ns(phase)), ppm / 1e4);
+           speed ? "requests a second" : "IOPS",
+           rb_fmt_duration(step, sizeof(step), rb_phase_runtime_ns(phase)),
+           speed ? "requests" : "operations", ppm / 1e4);
 }
 
 static size_t points_of(const Rackbench__Phase *phase)

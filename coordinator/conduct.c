@@ -208,7 +208,7 @@ static void watch_search(conduct_t *c)
     rb_run_view_t view;
     const rb_latency_search_t *search = rb_run_search(c->run, &job);
     const rb_fold_t *fold = c->opts->fold;
-    if (search == NULL || fold == NULL)
+    if (search == NULL || fold == NULL || search->most_iops > 0) /* what is due is not known */
         return;
     rb_run_view(c->run, run_now_ns(c), &view);
     if (view.stopping || view.phase >= fold->nphases)

@@ -82,7 +82,8 @@ static void add_step(rb_result_t *result, size_t index)
     rb_result_search_t *s = search_of(result, p->plan_phase);
     double seconds = (double)row->length_ns / RB_NS_PER_S;
     s->job = job->name != NULL ? job->name : "";
-    s->target_ns = job->latency_target_ns;
+    s->target_ns = rb_search_target_ns(job);
+    s->over_speed = rb_search_over_speed(job);
     s->percentile_ppm = rb_search_percentile_ppm(job);
     s->verdict = row->verdict;
     *RB_PUSH(s->steps, s->nsteps) = (rb_result_step_t){
@@ -90,8 +91,12 @@ static void add_step(rb_result_t *result, size_t index)
         .row = row,
         .offered_iops = seconds > 0 ? (double)row->offered_ops / seconds : 0,
         .achieved_iops = seconds > 0 ? (double)row->ops / seconds : 0,
+        .restored_bytes_per_s =
+            p->kv.join != NULL && seconds > 0 ? (double)rb_join_all(p->kv.join)->bytes / seconds : 0,
         .cut = p->reason != NULL,
     };
+    if (s->over_speed && s->nsteps == 1) /* it begins at the plan's */
+        s->planned_speed = (double)row->rate_iops / 1e6;
     if (row->kept && row->rate_iops > 0) /* rates that are kept only rise */
         s->best = s->nsteps;
 }

@@ -48,8 +48,7 @@ static void read_search(const rb_fold_t *fold, const rb_fold_phase_t *p, rb_resu
     if (job < 0)
         return;
     if (p->step == 1)
-        rb_latency_search_init(&r->search, phase->jobs[job]->latency_target_ns,
-                               rb_search_percentile_ppm(phase->jobs[job]));
+        rb_search_begin(phase->jobs[job], &r->search);
     if (!r->told || r->search.target_ns == 0 || r->search.verdict != RB_SEARCH_GOES_ON)
         return;
     rb_latency_search_take(&r->search, &(rb_search_figures_t){.offered_ops = row->offered_ops,

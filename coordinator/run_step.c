@@ -8,11 +8,9 @@ static void set_override(rb_run_t *run)
     if (run->search_job < 0 && run->phase == run->plan_phase)
         return;
     run->override = rb_phase_copy(run->opts.plan->phases[run->plan_phase]);
-    if (run->search_job < 0 || run->search.rate_iops == 0)
+    if (run->search_job < 0)
         return;
-    Rackbench__Job *job = run->override->jobs[run->search_job];
-    job->has_rate_iops = true;
-    job->rate_iops = run->search.rate_iops;
+    rb_search_apply(run->override->jobs[run->search_job], run->search.rate_iops);
 }
 
 static void begin_plan_phase(rb_run_t *run, uint32_t plan_phase)
@@ -23,8 +21,7 @@ static void begin_plan_phase(rb_run_t *run, uint32_t plan_phase)
     run->search_job = rb_search_job(phase);
     if (run->search_job < 0)
         return;
-    const Rackbench__Job *job = phase->jobs[run->search_job];
-    rb_latency_search_init(&run->search, job->latency_target_ns, rb_search_percentile_ppm(job));
+    rb_search_begin(phase->jobs[run->search_job], &run->search);
 }
 
 /* The first stage of a step. */

@@ -8,7 +8,8 @@ void rb_run_view(const rb_run_t *run, uint64_t now_ns, rb_run_view_t *ret)
                            .stopping = run->te_ns != 0};
     if (run->search_job >= 0) {
         ret->step = run->step;
-        ret->rate_iops = run->search.rate_iops;
+        if (run->search.most_iops == 0) /* else it is a speed */
+            ret->rate_iops = run->search.rate_iops;
     }
     if (run->stage == RB_STAGE_RUN)
         ret->t0_ns = run->t0_ns;

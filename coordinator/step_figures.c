@@ -28,6 +28,20 @@ static void count_ops(const rb_member_t *m, uint32_t job, rb_search_figures_t *r
             ret->offered_ops += m->workers[i].offered_ops;
 }
 
+/* Requests and their restore latency. Those that are begun and not complete are due as well. */
+static void kv_figures(const rb_join_t *join, uint32_t percentile_ppm, rb_search_figures_t *ret)
+{
+    rb_join_counts_t counts;
+    const rb_hist_t *restore = rb_join_all(join)->restore;
+    rb_join_counts(join, &counts);
+    ret->ops = counts.requests;
+    ret->offered_ops = counts.requests + counts.open + counts.given_up;
+    if (restore == NULL)
+        return;
+    ret->quantile_ns = rb_hist_quantile(restore, percentile_ppm / 1e6);
+    ret->uncertain = (double)restore->count * (1e6 - percentile_ppm) < 10 * 1e6;
+}
+
 void rb_step_figures(const rb_fold_t *fold, uint32_t phase, uint32_t job, uint32_t percentile_ppm,
                      rb_search_figures_t *ret)
 {
@@ -36,10 +50,14 @@ void rb_step_figures(const rb_fold_t *fold, uint32_t phase, uint32_t job, uint32
         return;
     const rb_fold_phase_t *p = &fold->phases[phase];
     uint64_t end_ns = rb_fold_end_ns(fold, phase), ramp_ns = rb_fold_ramp_ns(fold, phase);
+    ret->length_ns = end_ns > ramp_ns ? end_ns - ramp_ns : 0;
+    if (p->kv.join != NULL) {
+        kv_figures(p->kv.join, percentile_ppm, ret);
+        return;
+    }
     RB_AUTO(rb_hist_destroy) rb_hist_t *response = responses(p, job);
     for (size_t i = 0; i < p->nmembers; i++)
         count_ops(&p->members[i], job, ret);
-    ret->length_ns = end_ns > ramp_ns ? end_ns - ramp_ns : 0;
     ret->quantile_ns = rb_hist_quantile(response, percentile_ppm / 1e6);
     ret->uncertain = (double)response->count * (1e6 - percentile_ppm) < 10 * 1e6;
 }

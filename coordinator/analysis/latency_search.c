@@ -19,6 +19,13 @@ void rb_latency_search_init(rb_latency_search_t *search, uint64_t target_ns,
         .target_ns = target_ns, .percentile_ppm = percentile_ppm, .stride = 2};
 }
 
+void rb_latency_search_climb(rb_latency_search_t *search, uint64_t first_iops, uint64_t most_iops)
+{
+    RB_ASSERT(first_iops > 0 && first_iops <= most_iops);
+    search->rate_iops = first_iops;
+    search->most_iops = most_iops;
+}
+
 static bool kept(const rb_latency_search_t *s, const rb_search_figures_t *f)
 {
     bool keeps_up = s->rate_iops == 0 || (double)f->ops >= KEEPS_UP * (double)f->offered_ops;
@@ -56,6 +63,18 @@ static void take_ceiling(rb_latency_search_t *s, const rb_search_figures_t *f, b
         choose(s);
 }
 
+/* No rate has failed yet. */
+static void climb(rb_latency_search_t *s)
+{
+    s->best_iops = s->rate_iops;
+    if (s->rate_iops == s->most_iops)
+        s->verdict = RB_SEARCH_CEILING;
+    else if (s->steps == RB_SEARCH_MAX_STEPS)
+        s->verdict = RB_SEARCH_COARSE;
+    else
+        s->rate_iops = RB_MIN(2 * s->rate_iops, s->most_iops);
+}
+
 /* An open loop. */
 static void take_rate(rb_latency_search_t *s, bool good)
 {
@@ -65,6 +84,10 @@ static void take_rate(rb_latency_search_t *s, bool good)
         return;
     }
     s->failed_once = false;
+    if (good && s->worst_iops == 0) {
+        climb(s);
+        return;
+    }
     s->ceiling_failed = true;
     if (good)
         s->best_iops = s->rate_iops;
@@ -83,7 +106,7 @@ bool rb_latency_search_take(rb_latency_search_t *search, const rb_search_figures
     search->steps++;
     if (figures->ops == 0 && figures->offered_ops == 0)
         search->verdict = RB_SEARCH_NO_DATA;
-    else if (search->steps == 1)
+    else if (search->steps == 1 && search->most_iops == 0)
         take_ceiling(search, figures, good);
     else
         take_rate(search, good);

@@ -14,6 +14,9 @@
  * A step keeps the target when its quantile of response is at most the target, and when it did at
  * least 99 % of what was due: a backlog that grows keeps nothing.
  *
+ * A search can climb instead, where a closed loop has no meaning: from a first rate it doubles
+ * until one does not keep the target, or the most there is keeps it.
+ *
  * Pure: figures in, the next rate or the verdict out. Any thread.
  */
 #pragma once
@@ -33,8 +36,8 @@ typedef struct {
 
 typedef enum {
     RB_SEARCH_GOES_ON,
-    RB_SEARCH_FOUND,       /* the lowest rate that failed is at most 2 % above the best */
-    RB_SEARCH_CEILING,     /* the target is kept at all that iodepth can do */
+    RB_SEARCH_FOUND,   /* the lowest rate that failed is at most 2 % above the best */
+    RB_SEARCH_CEILING, /* the target is kept at all that iodepth can do, or at the most there is */
     RB_SEARCH_NOT_REACHED, /* not even at the lowest rate tried */
     RB_SEARCH_COARSE,      /* no steps left, or no whole rate: the best is more than 2 % in doubt */
     RB_SEARCH_NO_DATA      /* a step completed nothing at all */
@@ -51,6 +54,7 @@ typedef struct {
     uint64_t worst_iops; /* lowest that did not, or the ceiling */
     bool ceiling_failed; /* worst_iops did not keep it; else nobody asked */
     bool failed_once;    /* the step to run next asks the same rate again */
+    uint64_t most_iops;  /* it climbs, up to this; 0: it begins with a closed loop */
     uint64_t stride;     /* the next rate down is worst_iops / stride */
     rb_search_verdict_t verdict;
 } rb_latency_search_t;
@@ -58,6 +62,8 @@ typedef struct {
 /* target_ns > 0; percentile_ppm in (0, 1000000). */
 void rb_latency_search_init(rb_latency_search_t *search, uint64_t target_ns,
                             uint32_t percentile_ppm);
+/* Right after it: no closed loop, the first step is at first_iops; 0 < first_iops <= most_iops. */
+void rb_latency_search_climb(rb_latency_search_t *search, uint64_t first_iops, uint64_t most_iops);
 /* The figures of the step at search->rate_iops; returns whether it kept the target. Sets the next
  * rate, or the verdict. Only while the verdict is GOES_ON. */
 bool rb_latency_search_take(rb_latency_search_t *search, const rb_search_figures_t *figures);

@@ -50,6 +50,29 @@ static int length(const rb_scope_t *s)
     return 0;
 }
 
+/* One objective, so that a step keeps it or does not. */
+static int find_max(const rb_scope_t *s)
+{
+    const Rackbench__KvFindMax *find = s->job->kv_cache->find_max;
+    const Rackbench__KvSlo *slo = find != NULL ? find->slo : NULL;
+    if (find == NULL)
+        return 0;
+    if (find->over != NULL && strcmp(find->over, "speed") != 0)
+        return rb_rule_fail(s, "kv_cache",
+                            "kv_cache: find_max: over: '%.40s'; speed is what is searched for",
+                            find->over);
+    unsigned n = slo == NULL ? 0u
+                             : (slo->restore_p50_ns > 0) + 0u + (slo->restore_p90_ns > 0) +
+                                   (slo->restore_p95_ns > 0) + (slo->restore_p99_ns > 0) +
+                                   (slo->restore_p99_9_ns > 0);
+    if (n != 1)
+        return rb_rule_fail(s, "kv_cache",
+                            "kv_cache: find_max has %u objectives; one is right, as in "
+                            "slo: {restore_p99: 500ms}",
+                            n);
+    return 0;
+}
+
 int rb_check_kv(const rb_scope_t *s)
 {
     rb_kv_setup_t setup;
@@ -61,7 +84,7 @@ int rb_check_kv(const rb_scope_t *s)
         others += s->phase->jobs[i]->kv_cache != NULL && s->phase->jobs[i] != s->job;
     if (others > 0)
         return rb_rule_fail(s, "kv_cache", "kv_cache: one job of a phase may have one");
-    if (alone(s) < 0 || length(s) < 0)
+    if (alone(s) < 0 || length(s) < 0 || find_max(s) < 0)
         return -1;
     if (rb_kv_setup(s->job->kv_cache, &setup, &why) < 0)
         return rb_rule_fail(s, "kv_cache", "kv_cache: %s", why.text);

@@ -83,10 +83,13 @@ int rb_check_searches(const rb_scope_t *s)
                             "separate phases",
                             s->phase->name);
     for (size_t i = (size_t)first + 1; first >= 0 && i < s->phase->n_jobs; i++) {
-        RB_AUTO(rb_free_str) char *key = rb_asprintf("jobs.%zu.latency_target_ns", i);
-        if (s->phase->jobs[i]->has_latency_target_ns)
+        RB_AUTO(rb_free_str)
+        char *key =
+            rb_asprintf("jobs.%zu.%s", i,
+                        rb_search_over_speed(s->phase->jobs[i]) ? "kv_cache" : "latency_target_ns");
+        if (rb_search_is(s->phase->jobs[i]))
             return rb_rule_fail(s, key,
-                                "jobs '%s' and '%s' of phase '%s' both have a latency_target; put "
+                                "jobs '%s' and '%s' of phase '%s' both search for a rate; put "
                                 "them in separate phases",
                                 s->phase->jobs[first]->name, s->phase->jobs[i]->name,
                                 s->phase->name);

@@ -1,18 +1,87 @@
 #include "coordinator/plan/search.h"
 
 #include "common/units.h"
-#include "coordinator/analysis/latency_search.h"
+#include "proto/kv_setup.h"
 
 #include <math.h>
 
 #define BEYOND 10.0 /* operations */
 
+bool rb_search_over_speed(const Rackbench__Job *job)
+{
+    return job->kv_cache != NULL && job->kv_cache->find_max != NULL;
+}
+
+bool rb_search_is(const Rackbench__Job *job)
+{
+    return job->latency_target_ns > 0 || rb_search_over_speed(job);
+}
+
 int rb_search_job(const Rackbench__Phase *phase)
 {
     for (size_t i = 0; i < phase->n_jobs; i++)
-        if (phase->jobs[i]->latency_target_ns > 0)
+        if (rb_search_is(phase->jobs[i]))
             return (int)i;
     return -1;
+}
+
+/* The objective's percentile [ppm] and target; the first that is set. */
+static uint32_t objective(const Rackbench__KvSlo *slo, uint64_t *ret_target_ns)
+{
+    const struct {
+        uint64_t target_ns;
+        uint32_t ppm;
+    } rows[] = {{slo->restore_p50_ns, 500000},
+                {slo->restore_p90_ns, 900000},
+                {slo->restore_p95_ns, 950000},
+                {slo->restore_p99_ns, 990000},
+                {slo->restore_p99_9_ns, 999000}};
+    for (size_t i = 0; i < RB_LEN(rows); i++) {
+        *ret_target_ns = rows[i].target_ns;
+        if (rows[i].target_ns > 0)
+            return rows[i].ppm;
+    }
+    return RB_SEARCH_PERCENTILE_PPM;
+}
+
+uint64_t rb_search_target_ns(const Rackbench__Job *job)
+{
+    uint64_t target_ns = job->latency_target_ns;
+    if (rb_search_over_speed(job) && job->kv_cache->find_max->slo != NULL)
+        objective(job->kv_cache->find_max->slo, &target_ns);
+    return target_ns;
+}
+
+/* The plan's own speed; what a damaged journal says instead counts as 1. */
+static uint64_t speed_ppm(const Rackbench__Job *job)
+{
+    rb_kv_setup_t setup;
+    rb_err_t err;
+    if (rb_kv_setup(job->kv_cache, &setup, &err) != 0)
+        return 1000000;
+    uint64_t ppm = setup.plan.speed_ppm;
+    rb_kv_setup_clear(&setup);
+    return ppm;
+}
+
+void rb_search_begin(const Rackbench__Job *job, rb_latency_search_t *ret)
+{
+    rb_latency_search_init(ret, rb_search_target_ns(job), rb_search_percentile_ppm(job));
+    if (rb_search_over_speed(job))
+        rb_latency_search_climb(ret, speed_ppm(job), RB_MAX_KV_SPEED * 1000000ull);
+}
+
+void rb_search_apply(Rackbench__Job *job, uint64_t rate)
+{
+    if (rate == 0)
+        return;
+    if (rb_search_over_speed(job)) {
+        free(job->kv_cache->speed);
+        job->kv_cache->speed = rb_asprintf("%.6f", (double)rate / 1e6);
+        return;
+    }
+    job->has_rate_iops = true;
+    job->rate_iops = rate;
 }
 
 int rb_search_percentile(const char *text, uint32_t *ret_ppm, rb_err_t *err)
@@ -36,6 +105,9 @@ uint32_t rb_search_percentile_ppm(const Rackbench__Job *job)
 {
     uint32_t ppm;
     rb_err_t err;
+    uint64_t target_ns;
+    if (rb_search_over_speed(job) && job->kv_cache->find_max->slo != NULL)
+        return objective(job->kv_cache->find_max->slo, &target_ns);
     const char *text = job->latency_percentile != NULL ? job->latency_percentile : "";
     return rb_search_percentile(text, &ppm, &err) == 0 ? ppm : RB_SEARCH_PERCENTILE_PPM;
 }

@@ -5,10 +5,20 @@
 #pragma once
 
 #include "common/err.h"
+#include "coordinator/analysis/latency_search.h"
 #include "rackbench.pb-c.h"
 
-/* Index of the phase's job with a latency_target; -1: it searches nothing. */
+/* Does a job search? By its latency_target, for a rate; or by kv_cache.find_max, for the speed of
+ * its trace, which then stands in the place of the rate, in ppm. */
+bool rb_search_is(const Rackbench__Job *job);
+bool rb_search_over_speed(const Rackbench__Job *job);
+/* Index of the phase's job that does; -1: it searches nothing. */
 int rb_search_job(const Rackbench__Phase *phase);
+uint64_t rb_search_target_ns(const Rackbench__Job *job); /* of response, or of restore */
+/* The search as it begins. */
+void rb_search_begin(const Rackbench__Job *job, rb_latency_search_t *ret);
+/* Makes a copy of the job what a step of the search runs: at this rate or speed. */
+void rb_search_apply(Rackbench__Job *job, uint64_t rate);
 /* latency_percentile as the share of operations [ppm] within the target: 99, 99.9 and 99.9% are
  * right. RB_ERR_INPUT when it is not above 0 and below 100. */
 int rb_search_percentile(const char *text, uint32_t *ret_ppm, rb_err_t *err);

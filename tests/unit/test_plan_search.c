@@ -32,7 +32,7 @@ static const bad_plan_t bad[] = {
      "p.yaml:5:44: latency_target searches in open loops, which have no thinktime; leave one of "
      "them out"},
     {TWO("latency_target: 2ms", "latency_target: 2ms"),
-     "p.yaml:6:10: jobs 'j0' and 'j1' of phase 'phase0' both have a latency_target; put them in "
+     "p.yaml:6:10: jobs 'j0' and 'j1' of phase 'phase0' both search for a rate; put them in "
      "separate phases"},
 };
 
