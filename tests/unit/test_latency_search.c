@@ -284,6 +284,36 @@ static void test_ends_whatever_it_is_told(void **state)
         assert_true(words[v] > 0);
 }
 
+/* Speeds that are kept up to one: doubled from the first, then the middle, and never in doubt by
+ * more than 2 %. */
+static void climb_to(uint64_t first, uint64_t answer, rb_search_verdict_t want)
+{
+    rb_latency_search_t s;
+    rb_latency_search_init(&s, 20 * MS, 990000);
+    rb_latency_search_climb(&s, first, 1000);
+    assert_int_equal(s.rate_iops, first); /* no closed loop */
+    while (s.verdict == RB_SEARCH_GOES_ON) {
+        assert_true(s.rate_iops > 0 && s.rate_iops <= 1000);
+        bool over = s.rate_iops > answer;
+        rb_search_figures_t f = {s.rate_iops, s.rate_iops, S, over ? 64 * MS : MS, false};
+        rb_latency_search_take(&s, &f);
+    }
+    assert_int_equal(s.verdict, want);
+    answer = RB_MIN(answer, 1000);
+    assert_true(s.best_iops <= answer && (double)s.best_iops * 1.02 >= (double)answer - 1);
+}
+
+static void test_climb(void **state)
+{
+    (void)state;
+    climb_to(5, 20, RB_SEARCH_COARSE); /* 20 and 21: whole numbers */
+    climb_to(100, 733, RB_SEARCH_FOUND);
+    climb_to(100, 61, RB_SEARCH_FOUND); /* the first one fails: down, then between */
+    climb_to(700, 1000, RB_SEARCH_CEILING);
+    climb_to(1000, 5000, RB_SEARCH_CEILING);
+    climb_to(100, 0, RB_SEARCH_NOT_REACHED);
+}
+
 static void test_hopeless(void **state)
 {
     (void)state;
@@ -310,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_one_stall_changes_nothing),
         cmocka_unit_test(test_nothing_done),
         cmocka_unit_test(test_ends_whatever_it_is_told),
+        cmocka_unit_test(test_climb),
         cmocka_unit_test(test_hopeless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,8 +163,19 @@ static void test_unset(void **state)
 static void test_presets(void **state)
 {
     (void)state;
-    static const char *const names[] = {"burn-in",  "drive-review", "mixed-70-30", "pts-throughput",
-                                        "pts-wsat", "quick",        "rand-read",   "seq-read"};
+    static const char *const names[] = {"burn-in",
+                                        "drive-review",
+                                        "kv-offload-mooncake",
+                                        "kv-offload-sustained",
+                                        "mixed-70-30",
+                                        "mlperf-kv-1",
+                                        "mlperf-kv-2",
+                                        "mlperf-kv-3",
+                                        "pts-throughput",
+                                        "pts-wsat",
+                                        "quick",
+                                        "rand-read",
+                                        "seq-read"};
     for (size_t i = 0; i < RB_LEN(names); i++) {
         const char *yaml = rb_preset_find(names[i]);
         assert_non_null(yaml);
