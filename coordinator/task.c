@@ -2,6 +2,7 @@
 
 #include "common/clock.h"
 #include "coordinator/kv_traces.h"
+#include "coordinator/merge_kv.h"
 #include "coordinator/run_report.h"
 #include "coordinator/watts.h"
 #include "proto/select.h"
@@ -88,10 +89,31 @@ static void block_signals(void)
     signal(SIGHUP, SIG_IGN);
 }
 
+static bool is_scaled(const Rackbench__Plan *plan)
+{
+    for (size_t i = 0; plan != NULL && i < plan->n_phases; i++) {
+        int job = rb_kv_job(plan->phases[i]);
+        const char *scale = job < 0 ? NULL : plan->phases[i]->jobs[job]->kv_cache->scale;
+        if (scale != NULL && strcmp(scale, "1") != 0 && strcmp(scale, "1/1") != 0)
+            return true;
+    }
+    return false;
+}
+
+/* What weakens the whole run, and is known before it begins. */
+static void set_marks(rb_task_t *task, const Rackbench__Plan *plan)
+{
+    if (task->fleet->insecure)
+        task->marks[task->nmarks++] = "insecure";
+    if (is_scaled(plan))
+        task->marks[task->nmarks++] = "scaled";
+    if (plan != NULL && strncmp(plan->name, "mlperf", strlen("mlperf")) == 0)
+        task->marks[task->nmarks++] = "not an MLPerf result";
+}
+
 int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
                 rb_err_t *err)
 {
-    static const char *const insecure[] = {"insecure"};
     rb_conduct_opts_t conduct = {.fold = opts->fold};
     block_signals();
     *task = (rb_task_t){0};
@@ -101,6 +123,7 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     if (task->fleet == NULL || check_labels(task->fleet, opts->plan, err) != 0)
         return -1;
     task->plan = opts->plan;
+    set_marks(task, opts->plan);
     if (opts->goal == RB_RUN_BENCHMARK) {
         task->traces = rb_kv_traces_load(opts->plan, err);
         if (task->traces == NULL)
@@ -121,8 +144,8 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     conduct.run.traces = task->traces;
     conduct.run.connect_timeout_ns = options->connect_timeout_ns;
     conduct.run.journal_max_bytes = options->journal_max_bytes;
-    conduct.run.nmarks = task->fleet->insecure ? 1 : 0;
-    conduct.run.marks = insecure;
+    conduct.run.nmarks = task->nmarks;
+    conduct.run.marks = task->marks;
     conduct.fleet = task->fleet;
     conduct.run.resume = opts->resume;
     conduct.run.collect_only = options->collect;

@@ -29,6 +29,8 @@ typedef struct {
     rb_live_t *live;
     rb_run_t *run;      /* over; NULL: it could not begin */
     rb_bytes_t *traces; /* of the plan's KV caches */
+    const char *marks[3];
+    size_t nmarks;
     const Rackbench__Plan *plan;
 } rb_task_t;
 
