@@ -183,11 +183,11 @@ typedef struct {
 
 /* A step of a search. */
 typedef struct {
-    size_t phase;               /* index in rb_result_t.phases */
-    const rb_row_search_t *row; /* borrowed from the fold */
+    size_t phase;                       /* index in rb_result_t.phases */
+    const rb_row_search_t *row;         /* borrowed from the fold */
     double offered_iops, achieved_iops; /* over speed: requests a second */
     double restored_bytes_per_s;        /* over speed */
-    bool cut; /* ended as soon as it was out of reach */
+    bool cut;                           /* ended as soon as it was out of reach */
 } rb_result_step_t;
 
 /* The highest rate that keeps a latency target. */
@@ -196,7 +196,7 @@ typedef struct {
     uint32_t plan_phase;
     uint64_t target_ns;
     uint32_t percentile_ppm;
-    bool over_speed;     /* of a trace, for restores: rates are ppm of the trace's own speed */
+    bool over_speed; /* of a trace, for restores: rates are ppm of the trace's own speed */
     double planned_speed;
     const char *verdict; /* "": it was not brought to its end */
     size_t nsteps;

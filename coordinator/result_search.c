@@ -91,8 +91,9 @@ static void add_step(rb_result_t *result, size_t index)
         .row = row,
         .offered_iops = seconds > 0 ? (double)row->offered_ops / seconds : 0,
         .achieved_iops = seconds > 0 ? (double)row->ops / seconds : 0,
-        .restored_bytes_per_s =
-            p->kv.join != NULL && seconds > 0 ? (double)rb_join_all(p->kv.join)->bytes / seconds : 0,
+        .restored_bytes_per_s = p->kv.join != NULL && seconds > 0
+                                    ? (double)rb_join_all(p->kv.join)->bytes / seconds
+                                    : 0,
         .cut = p->reason != NULL,
     };
     if (s->over_speed && s->nsteps == 1) /* it begins at the plan's */
