@@ -178,7 +178,7 @@ typedef struct {
     rb_result_watts_t *watts; /* [nwatts] power that the user read; a prepare has none */
     uint32_t passes;          /* of a fill, which is a prepare with all that a phase has; else 0 */
     bool discards;            /* ... that trims */
-    rb_result_kv_t kv;         /* of a job with a KV cache */
+    rb_result_kv_t kv;        /* of a job with a KV cache */
 } rb_result_phase_t;
 
 /* A step of a search. */

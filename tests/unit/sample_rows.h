@@ -64,10 +64,10 @@ static rb_kv_row_part_t kv_parts[] = {{0, RB_PART_MAIN, false, -7, -1, 0, 1, 2, 
 
 /* One row of every kind; what it points to is static. */
 static const rb_row_kind_t kinds[] = {
-    RB_ROW_WINDOW,  RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT,  RB_ROW_DRIVES,
-    RB_ROW_LAYOUT,  RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK,  RB_ROW_PHASE_START,
-    RB_ROW_NOTE,    RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,    RB_ROW_PLACEMENT,
-    RB_ROW_STEP,    RB_ROW_SEARCH,  RB_ROW_REACH,     RB_ROW_HEALTH, RB_ROW_WATTS,
+    RB_ROW_WINDOW,   RB_ROW_WORKER,  RB_ROW_KERNEL,    RB_ROW_EVENT,  RB_ROW_DRIVES,
+    RB_ROW_LAYOUT,   RB_ROW_RUN,     RB_ROW_HOST,      RB_ROW_CLOCK,  RB_ROW_PHASE_START,
+    RB_ROW_NOTE,     RB_ROW_RUN_END, RB_ROW_PHASE_END, RB_ROW_CPU,    RB_ROW_PLACEMENT,
+    RB_ROW_STEP,     RB_ROW_SEARCH,  RB_ROW_REACH,     RB_ROW_HEALTH, RB_ROW_WATTS,
     RB_ROW_KV_PARTS, RB_ROW_KV_DRIVE};
 
 static void fill_agent_row(rb_row_t *row)
