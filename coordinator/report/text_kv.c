@@ -38,9 +38,10 @@ static void put_requests(rb_text_t *text, const rb_result_kv_t *kv)
     if (kv->counts.slower > 0)
         fprintf(text->out, "    %llu of them slower than computing their tokens again\n",
                 (unsigned long long)kv->counts.slower);
-    if (kv->counts.open + kv->counts.given_up > 0)
+    uint64_t open = kv->counts.open + kv->counts.given_up;
+    if (open > 0)
         fprintf(text->out, "    %llu more were not complete at the end\n",
-                (unsigned long long)(kv->counts.open + kv->counts.given_up));
+                (unsigned long long)open);
 }
 
 static void put_hits(const rb_text_t *text, const rb_row_kv_drive_t *sum)
