@@ -53,6 +53,8 @@ test_forecast()
     throttle_iops "$group" "$dev" read 0
     expect_exit 0 run forecast
     check_json "$TMP/forecast/result.json" ".phases[0].cluster | .read.ops == $read and .write.ops == $written"
+    check_json "$TMP/forecast/result.json" ".phases[0].kernel.local1[\"$dev\"] |
+        .read.sectors == $read * 8 and .write.sectors == $written * 8"
 }
 
 test_find_max()
@@ -76,7 +78,7 @@ test_refused()
 {
     plan 1s "find_max: {over: drives, slo: {restore_p99: 1s}}"
     expect_exit 1 rackbench check "$TMP/plan.yaml"
-    expect_match "plan.yaml:11:.*over: 'drives'; speed is what is searched for" "$OUTPUT"
+    expect_match "plan.yaml:12:9: kv_cache: find_max: over: 'drives'; speed is what is searched for" "$OUTPUT"
     plan 1s "find_max: {slo: {restore_p99: 1s, restore_p50: 1s}}"
     expect_exit 1 rackbench check "$TMP/plan.yaml"
     expect_match 'find_max has 2 objectives; one is right' "$OUTPUT"
