@@ -155,6 +155,31 @@ static void test_lost_host(void **state)
     assert_int_equal(with_loss("hash", 2, 0, trace).drive_hits, 105710); /* never had any */
 }
 
+/* Drives hold blocks as their weights say, and one that goes takes only its own blocks along. */
+static void test_weights(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 60000 };
+    rb_kv_plan_opts_t opts = fleet("hash", 4, 1, RB_KV_UNLIMITED);
+    uint32_t held[4] = {0}, drives[RB_MAX_KV_WAYS], moved = 0;
+    for (uint32_t d = 0; d < 4; d++)
+        rig_drives[d].weight = d + 1;
+    for (uint64_t b = 0; b < BLOCKS; b++) {
+        rig_drives[2].lost = false;
+        assert_int_equal(rb_kv_place(&opts.place, b, 0, drives), 1);
+        uint32_t drive = drives[0];
+        held[drive]++;
+        rig_drives[2].lost = true;
+        assert_int_equal(rb_kv_place(&opts.place, b, 0, drives), 1);
+        assert_true(drives[0] != 2);
+        moved += drives[0] != drive;
+    }
+    for (uint32_t d = 0; d < 4; d++)
+        assert_true(held[d] > BLOCKS / 10 * (d + 1) * 96 / 100 &&
+                    held[d] < BLOCKS / 10 * (d + 1) * 104 / 100);
+    assert_int_equal(moved, held[2]);
+}
+
 static void test_local(void **state)
 {
     (void)state;
@@ -190,9 +215,10 @@ static void test_routers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),  cmocka_unit_test(test_unlimited),
-        cmocka_unit_test(test_mirror), cmocka_unit_test(test_lost_host),
-        cmocka_unit_test(test_local),  cmocka_unit_test(test_routers),
+        cmocka_unit_test(test_parts),   cmocka_unit_test(test_unlimited),
+        cmocka_unit_test(test_mirror),  cmocka_unit_test(test_lost_host),
+        cmocka_unit_test(test_weights), cmocka_unit_test(test_local),
+        cmocka_unit_test(test_routers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
