@@ -10,7 +10,9 @@ int rb_report_size(FILE *out, const rb_size_t *size, rb_format_t format, rb_err_
         rb_report_size_json(out, size);
         return 0;
     case RB_FORMAT_CSV:
-        return rb_err_set(err, RB_ERR_INPUT, "size has no csv: --format text or json");
+    case RB_FORMAT_FIO_JSON:
+    case RB_FORMAT_FIO_JSON_PLUS:
+        return rb_err_set(err, RB_ERR_INPUT, "--format: size has text and json");
     }
     rb_assert_failed("format is one of its values", __FILE__, __LINE__);
 }
