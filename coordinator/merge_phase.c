@@ -193,19 +193,6 @@ int rb_fold_phase_end(rb_fold_t *fold, rb_row_phase_end_t *row, rb_err_t *err)
     return 0;
 }
 
-int rb_fold_check_place(const rb_fold_t *fold, uint32_t phase, uint32_t job, uint32_t target,
-                        rb_err_t *err)
-{
-    const Rackbench__Phase *p = rb_fold_plan_phase(fold, phase);
-    if (p != NULL && job >= p->n_jobs)
-        return rb_err_set(err, RB_ERR_NET, "job %u is not among the %zu of phase %u", job,
-                          p->n_jobs, phase);
-    if (target >= fold->plan->n_targets)
-        return rb_err_set(err, RB_ERR_NET, "target %u is not among the %zu of the plan", target,
-                          fold->plan->n_targets);
-    return 0;
-}
-
 static int take_window(rb_fold_t *fold, uint32_t host, rb_row_window_t *row, rb_err_t *err)
 {
     rb_fold_phase_t *phase = rb_fold_phase(fold, row->phase, err);
