@@ -2,6 +2,7 @@
 
 #include "common/units.h"
 #include "coordinator/plan/resolve.h"
+#include "proto/kv_setup.h"
 
 #include <inttypes.h>
 
@@ -11,7 +12,36 @@ static const char *name_of(const ProtobufCEnumDescriptor *type, int value)
     return known != NULL ? known->name : "?";
 }
 
-static void put_what(FILE *out, const Rackbench__Job *job)
+static const char *or_else(const char *word, const char *otherwise)
+{
+    return word != NULL && word[0] != '\0' ? word : otherwise;
+}
+
+/* What the trace asks for, and of what. */
+static void put_kv(FILE *out, const Rackbench__KvCache *kv)
+{
+    rb_kv_setup_t setup;
+    rb_err_t err;
+    char block[RB_FMT_SIZE];
+    const char *trace = or_else(kv->trace, "?"), *slash = strrchr(trace, '/');
+    fprintf(out, "kv_cache of %s", or_else(kv->model, "a model of its own"));
+    if (rb_kv_setup(kv, &setup, &err) == 0) {
+        fprintf(out, ", %" PRIu32 " tokens in blocks of %s", setup.geometry.tokens_per_block,
+                rb_fmt_bytes(block, sizeof(block), setup.geometry.block_bytes));
+        if (setup.scale > 1)
+            fprintf(out, ", run at 1/%" PRIu32 " of their size", setup.scale);
+        rb_kv_setup_clear(&setup);
+    }
+    fprintf(out, ", shape %s, placement %s, policy %s, trace %s at speed %s",
+            or_else(kv->shape, "block"), or_else(kv->placement, "local"),
+            or_else(kv->policy, "lru"), slash != NULL ? slash + 1 : trace, or_else(kv->speed, "1"));
+    if (kv->loops > 1)
+        fprintf(out, ", %" PRIu32 " loops", kv->loops);
+    if (kv->discard_on_evict)
+        fputs(", discard_on_evict", out);
+}
+
+static void put_blocks(FILE *out, const Rackbench__Job *job)
 {
     char size[RB_FMT_SIZE];
     fputs(name_of(&rackbench__rw__mode__descriptor, (int)job->rw), out);
@@ -31,6 +61,14 @@ static void put_what(FILE *out, const Rackbench__Job *job)
         fprintf(out, ", in a region of %" PRIu32 " %%", job->size_percent);
     if (job->loops > 1)
         fprintf(out, ", %" PRIu32 " loops", job->loops);
+}
+
+static void put_what(FILE *out, const Rackbench__Job *job)
+{
+    if (job->kv_cache != NULL)
+        put_kv(out, job->kv_cache);
+    else
+        put_blocks(out, job);
     fprintf(out, ", iodepth %" PRIu32, RB_MAX(job->iodepth, 1u));
     if (job->numjobs > 1)
         fprintf(out, " x %" PRIu32, job->numjobs);
@@ -51,6 +89,8 @@ static void put_engine(FILE *out, const Rackbench__Job *job)
 
 static void put_order(FILE *out, const Rackbench__Job *job)
 {
+    if (job->kv_cache != NULL)
+        return;
     if (rb_rw_is_sequential(job->rw)) {
         if (job->numjobs > 1)
             fprintf(out, ", seq_layout %s",
@@ -98,6 +138,10 @@ static void put_loop(FILE *out, const Rackbench__Job *job)
     if (job->start_delay_ns > 0)
         fprintf(out, ", %s after the start",
                 rb_fmt_duration(number, sizeof(number), job->start_delay_ns));
+    if (job->kv_cache != NULL) {
+        fputs(", open loop", out);
+        return;
+    }
     bool poisson = job->rate_process == RACKBENCH__RATE_PROCESS__KIND__poisson;
     if (job->rate_iops > 0)
         fprintf(out, ", %" PRIu64 " IOPS", job->rate_iops);

@@ -191,7 +191,8 @@ void rb_result_judge(const rb_fold_t *fold, rb_result_phase_t *phase)
     if (phase->steady != NULL && !phase->steady->reached)
         mark(phase, "not_steady");
     for (size_t i = 0; i < planned->n_jobs; i++) {
-        bool open = planned->jobs[i]->rate_iops > 0 || planned->jobs[i]->rate_bytes > 0;
+        bool open = planned->jobs[i]->rate_iops > 0 || planned->jobs[i]->rate_bytes > 0 ||
+                    planned->jobs[i]->kv_cache != NULL;
         phase->closed_loop |= !open;
         all_busy &=
             !open && planned->jobs[i]->thinktime_ns == 0 && planned->jobs[i]->start_delay_ns == 0;

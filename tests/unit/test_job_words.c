@@ -42,6 +42,22 @@ static void what_is_not_usual_is_told(void **state)
          "2ms, on s");
 }
 
+static void a_kv_cache_is_told_by_its_trace(void **state)
+{
+    (void)state;
+    says(JOB("runtime: 9s, iodepth: 8, verify: true, kv_cache: {model: llama3.1-8b, "
+             "tokens_per_block: 512, scale: 1/1024, trace: dir/t.jsonl, speed: '40', "
+             "placement: hash}"),
+         "kv_cache of llama3.1-8b, 512 tokens in blocks of 64 MiB, run at 1/1024 of their size, "
+         "shape block, placement hash, policy lru, trace t.jsonl at speed 40, iodepth 8, io_uring "
+         "direct, verify, open loop, on s");
+    says(JOB("runtime: 9s, kv_cache: {model: llama3.1-8b, tokens_per_block: 16, trace: t.jsonl, "
+             "loops: 2, discard_on_evict: true, policy: fifo, shape: layer}"),
+         "kv_cache of llama3.1-8b, 16 tokens in blocks of 2 MiB, shape layer, placement local, "
+         "policy fifo, trace t.jsonl at speed 1, 2 loops, discard_on_evict, iodepth 32, io_uring "
+         "direct, open loop, on s");
+}
+
 /* Two hosts with a drive each of the job's target. */
 static void feed_drives(feed_t *feed, const char *const models[2])
 {
@@ -119,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_job_is_told_with_its_defaults),
         cmocka_unit_test(what_is_not_usual_is_told),
+        cmocka_unit_test(a_kv_cache_is_told_by_its_trace),
         cmocka_unit_test(drives_are_told_by_number_and_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
