@@ -1,4 +1,5 @@
 #include "agent/engine_priv.h"
+#include "proto/select.h"
 
 int rb_engine_kv_share(rb_engine_t *e, const Rackbench__Job *job, const rb_engine_opts_t *opts,
                        rb_err_t *err)
@@ -13,6 +14,7 @@ int rb_engine_kv_share(rb_engine_t *e, const Rackbench__Job *job, const rb_engin
     rb_kv_share_opts_t o = opts->kv;
     o.cache = job->kv_cache;
     o.seed = e->plan->randseed;
+    o.end_ns = rb_phase_ramp_ns(e->phase) + rb_phase_runtime_ns(e->phase);
     e->kv = rb_kv_share_new(&o, err);
     return e->kv == NULL ? rb_err_wrap(err, "job '%s'", job->name) : 0;
 }
@@ -72,22 +74,23 @@ void rb_engine_kv_last(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx)
         const rb_kv_setup_t *setup = rb_kv_share_setup(w->o.kv);
         const rb_kv_cluster_t *cluster = rb_kv_share_cluster(w->o.kv);
         uint64_t slots = rb_kv_share_slots(w->o.kv, w->o.kv_ordinal);
-        row.kv_drive = (rb_row_kv_drive_t){.phase = e->phase_index,
-                                           .job = w->o.job_index,
-                                           .target = w->o.subject->at.target,
-                                           .drive = w->o.subject->at.drive,
-                                           .read_blocks = a->reads,
-                                           .written_blocks = a->writes,
-                                           .evicted_blocks = a->evicted,
-                                           .waited_for_write = rb_kv_queue_waited(w->kv),
-                                           .not_begun = rb_kv_queue_undone(w->kv),
-                                           .slots = slots,
-                                           .slot_bytes = setup->geometry.slot_bytes,
-                                           .prefilled = setup->plan.full ? slots : 0,
-                                           .planned = cluster->planned,
-                                           .filled = cluster->filled,
-                                           .infinite_hits = cluster->infinite_hits,
-                                           .infinite_tokens = cluster->infinite_tokens};
+        row.kv_drive =
+            (rb_row_kv_drive_t){.phase = e->phase_index,
+                                .job = w->o.job_index,
+                                .target = w->o.subject->at.target,
+                                .drive = w->o.subject->at.drive,
+                                .read_blocks = a->reads,
+                                .written_blocks = a->writes,
+                                .evicted_blocks = a->evicted,
+                                .waited_for_write = rb_kv_queue_waited(w->kv),
+                                .not_begun = rb_kv_queue_undone(w->kv, rb_kv_share_end_ns(w->o.kv)),
+                                .slots = slots,
+                                .slot_bytes = setup->geometry.slot_bytes,
+                                .prefilled = setup->plan.full ? slots : 0,
+                                .planned = cluster->planned,
+                                .filled = cluster->filled,
+                                .infinite_hits = cluster->infinite_hits,
+                                .infinite_tokens = cluster->infinite_tokens};
         emit(ctx, &row);
     }
 }

@@ -198,11 +198,12 @@ uint64_t rb_kv_queue_ios(const rb_kv_queue_t *q)
     return ios;
 }
 
-uint64_t rb_kv_queue_undone(const rb_kv_queue_t *q)
+uint64_t rb_kv_queue_undone(const rb_kv_queue_t *q, uint64_t end_ns)
 {
     uint64_t parts = 0;
     for (size_t i = 0; i < q->nbatches; i++)
-        parts += q->batches[i].left > 0 ? q->batches[i].nparts : 0;
+        if (q->batches[i].left > 0 && q->batches[i].due_ns < end_ns)
+            parts += q->batches[i].nparts;
     return parts;
 }
 

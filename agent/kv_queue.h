@@ -90,8 +90,9 @@ uint64_t rb_kv_queue_due_ns(const rb_kv_queue_t *q);
 /* Is there nothing left to take, now or later? */
 bool rb_kv_queue_empty(const rb_kv_queue_t *q);
 
-uint64_t rb_kv_queue_ios(const rb_kv_queue_t *q);    /* all, of all parts */
-uint64_t rb_kv_queue_undone(const rb_kv_queue_t *q); /* parts of batches that did not finish */
+uint64_t rb_kv_queue_ios(const rb_kv_queue_t *q); /* all, of all parts */
+/* Parts of batches that were due before end_ns and did not finish. */
+uint64_t rb_kv_queue_undone(const rb_kv_queue_t *q, uint64_t end_ns);
 uint64_t rb_kv_queue_waited(const rb_kv_queue_t *q); /* reads (parts) that waited for a write */
 /* Batches that finished, oldest first: number `at` of them, [0, as many as returned NULL not).
  * Any one thread beside the worker's. */

@@ -6,7 +6,7 @@
 
 struct rb_kv_share {
     rb_kv_setup_t setup;
-    uint64_t seed;
+    uint64_t seed, end_ns;
     uint8_t *trace_data;
     size_t trace_bytes;
     uint32_t first, ndrives; /* of this host, among the cluster's drives */
@@ -46,6 +46,7 @@ rb_kv_share_t *rb_kv_share_new(const rb_kv_share_opts_t *opts, rb_err_t *err)
     }
     find_drives(share, opts->host);
     share->seed = opts->seed;
+    share->end_ns = opts->end_ns;
     share->trace_bytes = opts->trace_bytes;
     share->trace_data = rb_calloc(opts->trace_bytes, 1);
     memcpy(share->trace_data, opts->trace, opts->trace_bytes);
@@ -80,6 +81,11 @@ uint64_t rb_kv_share_slots(const rb_kv_share_t *share, uint32_t ordinal)
     return share->setup.plan.place.drives[share->first + ordinal].slots;
 }
 
+uint64_t rb_kv_share_end_ns(const rb_kv_share_t *share)
+{
+    return share->end_ns;
+}
+
 static rb_kv_queue_t *queue_new(const rb_kv_share_t *share)
 {
     const rb_kv_setup_t *s = &share->setup;
@@ -92,6 +98,32 @@ static rb_kv_queue_t *queue_new(const rb_kv_share_t *share)
                             .by_layer = s->by_layer,
                             .discards = s->discards};
     return rb_kv_queue_new(&o);
+}
+
+static void count(rb_kv_drive_account_t *account, rb_kv_op_t op)
+{
+    switch (op) {
+    case RB_KV_PART_READ:
+        account->reads++;
+        break;
+    case RB_KV_PART_WRITE:
+        account->writes++;
+        break;
+    case RB_KV_PART_DISCARD:
+        account->evicted++;
+        break;
+    }
+}
+
+static int take_part(rb_kv_share_t *share, const rb_kv_step_t *step, const rb_kv_part_t *part,
+                     rb_err_t *err)
+{
+    uint32_t ordinal = part->drive - share->first;
+    if (part->drive < share->first || ordinal >= share->ndrives)
+        return 0;
+    if (part->due_ns < share->end_ns)
+        count(&share->accounts[ordinal], (rb_kv_op_t)part->op);
+    return rb_kv_queue_add(share->queues[ordinal], part, step->server, err);
 }
 
 /* What a request is on, and which parts of it are here. seen: the last request that each drive and
@@ -110,27 +142,12 @@ static int take_step(rb_kv_share_t *share, const rb_kv_step_t *step, uint64_t *s
             request->hosts += seen_host[host] != mark;
             seen_drive[part->drive] = seen_host[host] = mark;
         }
-        uint32_t ordinal = part->drive - share->first;
-        if (part->drive >= share->first && ordinal < share->ndrives &&
-            rb_kv_queue_add(share->queues[ordinal], part, step->server, err) < 0)
+        if (take_part(share, step, part, err) < 0)
             return -1;
     }
     request->tokens = (uint32_t)RB_MIN(
         (uint64_t)step->drive_hits * share->setup.geometry.tokens_per_block, step->input_tokens);
     return 0;
-}
-
-static int take_all(rb_kv_share_t *share, rb_kv_plan_t *plan, rb_err_t *err)
-{
-    rb_kv_step_t step;
-    int rc = 0;
-    uint64_t *drives = rb_calloc(share->setup.plan.place.ndrives, sizeof(uint64_t));
-    uint64_t *hosts = rb_calloc(share->setup.plan.nhosts, sizeof(uint64_t));
-    while (rc == 0 && rb_kv_plan_step(plan, &step))
-        rc = take_step(share, &step, drives, hosts, err);
-    free(drives);
-    free(hosts);
-    return rc;
 }
 
 static rb_kv_hits_t hits_of(const rb_kv_account_t *a)
@@ -139,16 +156,44 @@ static rb_kv_hits_t hits_of(const rb_kv_account_t *a)
                           a->drive_hits, a->input_tokens, a->hit_tokens};
 }
 
-static void take_cluster(rb_kv_share_t *share, const rb_kv_plan_t *plan, const rb_trace_t *trace)
+static void add_infinite(rb_kv_cluster_t *cluster, const rb_trace_t *trace, uint64_t times)
 {
     rb_trace_stats_t stats;
-    rb_kv_account_t filled = rb_kv_plan_filled(plan);
     rb_trace_stats(trace, &stats);
-    share->cluster =
-        (rb_kv_cluster_t){.planned = hits_of(rb_kv_plan_account(plan)),
-                          .filled = hits_of(&filled),
-                          .infinite_hits = stats.infinite_hits * share->setup.plan.loops,
-                          .infinite_tokens = stats.infinite_tokens * share->setup.plan.loops};
+    cluster->infinite_hits += stats.infinite_hits * times;
+    cluster->infinite_tokens += stats.infinite_tokens * times;
+}
+
+/* Of the requests that were taken: loops of the trace, and the beginning of another one. */
+static void take_infinite(rb_kv_share_t *share, rb_trace_t *trace)
+{
+    uint64_t taken = share->cluster.planned.requests;
+    uint32_t rest = (uint32_t)(taken % trace->nrequests);
+    if (taken >= trace->nrequests)
+        add_infinite(&share->cluster, trace, taken / trace->nrequests);
+    if (rest > 0) {
+        trace->nrequests = rest;
+        add_infinite(&share->cluster, trace, 1);
+    }
+}
+
+/* All requests that are due before the end. */
+static int take_all(rb_kv_share_t *share, rb_kv_plan_t *plan, rb_err_t *err)
+{
+    rb_kv_step_t step;
+    rb_kv_account_t filled = {0};
+    int rc = 0;
+    uint64_t *drives = rb_calloc(share->setup.plan.place.ndrives, sizeof(uint64_t));
+    uint64_t *hosts = rb_calloc(share->setup.plan.nhosts, sizeof(uint64_t));
+    while (rc == 0 && rb_kv_plan_step(plan, &step) && step.due_ns < share->end_ns) {
+        rc = take_step(share, &step, drives, hosts, err);
+        share->cluster.planned = hits_of(rb_kv_plan_account(plan));
+        filled = rb_kv_plan_filled(plan);
+    }
+    share->cluster.filled = hits_of(&filled);
+    free(drives);
+    free(hosts);
+    return rc;
 }
 
 static int build(rb_kv_share_t *share, rb_err_t *err)
@@ -167,11 +212,9 @@ static int build(rb_kv_share_t *share, rb_err_t *err)
         share->queues[i] = queue_new(share);
     if (take_all(share, plan, err) < 0)
         return -1;
-    for (uint32_t i = 0; i < share->ndrives; i++) {
+    for (uint32_t i = 0; i < share->ndrives; i++)
         rb_kv_queue_seal(share->queues[i]);
-        share->accounts[i] = *rb_kv_plan_drive(plan, share->first + i);
-    }
-    take_cluster(share, plan, trace);
+    take_infinite(share, trace);
     free(share->trace_data);
     share->trace_data = NULL;
     return 0;

@@ -25,7 +25,8 @@ typedef struct {
     uint32_t host; /* this one among them */
     const void *trace;
     size_t trace_bytes;
-    uint64_t seed; /* the plan's: the same on all hosts */
+    uint64_t seed;   /* the plan's: the same on all hosts */
+    uint64_t end_ns; /* of the phase, since T0: what is due from then on is left out */
 } rb_kv_share_opts_t;
 
 /* NULL and RB_ERR_INPUT, RB_ERR_NET: what came does not fit together. */
@@ -35,6 +36,8 @@ void rb_kv_share_destroy(rb_kv_share_t **share);
 const rb_kv_setup_t *rb_kv_share_setup(const rb_kv_share_t *share);
 /* Slots of a drive, by its ordinal among this host's. */
 uint64_t rb_kv_share_slots(const rb_kv_share_t *share, uint32_t ordinal);
+
+uint64_t rb_kv_share_end_ns(const rb_kv_share_t *share);
 
 /* Blocks. RB_ERR_NET: the trace is damaged; RB_ERR_INPUT: more than can be planned. */
 int rb_kv_share_build(rb_kv_share_t *share, rb_err_t *err);
@@ -46,4 +49,5 @@ typedef struct {
     uint64_t infinite_hits, infinite_tokens;
 } rb_kv_cluster_t;
 const rb_kv_cluster_t *rb_kv_share_cluster(const rb_kv_share_t *share);
+/* Of what is due before the end. */
 const rb_kv_drive_account_t *rb_kv_share_account(const rb_kv_share_t *share, uint32_t ordinal);

@@ -197,7 +197,6 @@ static void complete(rb_join_t *join, const open_t *entry)
         return;
     }
     c->requests++;
-    c->failed += entry->failed;
     c->slower += slower(join, entry);
     c->late_parts_ns = RB_MAX(c->late_parts_ns, (uint64_t)(entry->end_ns - entry->begun_ns));
     record(&join->all, entry);
@@ -222,6 +221,7 @@ void rb_join_add(rb_join_t *join, uint32_t host, const rb_kv_row_part_t *part)
     entry->begun_ns = RB_MIN(entry->begun_ns, part->end_at_ns);
     entry->bytes += part->bytes;
     entry->blocks += part->blocks;
+    join->counts.failed += part->failed > 0 && !entry->failed;
     entry->failed |= part->failed > 0;
     if (++entry->parts < entry->drives)
         return;

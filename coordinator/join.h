@@ -61,7 +61,7 @@ typedef struct {
     uint64_t outside;       /* complete before or after M */
     uint64_t open;          /* not complete; some part is there */
     uint64_t given_up;      /* beyond RB_MAX_JOIN_OPEN */
-    uint64_t failed;        /* complete in M, with an I/O error or a wrong block */
+    uint64_t failed;        /* with an I/O error or a wrong block, in M or not */
     uint64_t slower;        /* than recomputing the restored tokens would have been */
     uint64_t late_parts_ns; /* longest time between the first and the last part's completion */
 } rb_join_counts_t;

@@ -39,10 +39,10 @@ typedef struct {
     uint32_t phase, job, target, drive;
     uint64_t read_blocks, written_blocks, evicted_blocks; /* pieces, as planned for the phase */
     uint64_t waited_for_write;  /* reads that were due before their block was on the drive */
-    uint64_t not_begun;         /* parts that the phase ended before */
+    uint64_t not_begun;         /* parts that were due and not complete at its end */
     uint64_t slots, slot_bytes; /* of the tier */
     uint64_t prefilled;         /* slots that were written before T0 */
-    rb_kv_hits_t planned;       /* of the whole trace */
+    rb_kv_hits_t planned;       /* all that is due in the phase */
     rb_kv_hits_t filled;        /* from when all drives were full on; zero: they never were */
     uint64_t infinite_hits, infinite_tokens; /* of a cache that forgets nothing */
 } rb_row_kv_drive_t;

@@ -38,6 +38,9 @@ static void put_requests(rb_text_t *text, const rb_result_kv_t *kv)
     if (kv->counts.slower > 0)
         fprintf(text->out, "    %llu of them slower than computing their tokens again\n",
                 (unsigned long long)kv->counts.slower);
+    if (kv->counts.failed > 0)
+        fprintf(text->out, "    %llu requests with a block that was wrong or could not be read\n",
+                (unsigned long long)kv->counts.failed);
     uint64_t open = kv->counts.open + kv->counts.given_up;
     if (open > 0)
         fprintf(text->out, "    %llu more were not complete at the end\n",

@@ -79,7 +79,7 @@ static void test_due_times_and_layers(void **state)
     assert_int_equal(b->end_ns, 60);
     assert_int_equal(b->failed, 1);
     assert_int_equal(b->part, RB_PART_MAIN);
-    assert_int_equal(rb_kv_queue_undone(q), 1);
+    assert_int_equal(rb_kv_queue_undone(q, UINT64_MAX), 1);
     assert_int_equal(b->bytes, 2 * geometry.slot_bytes);
     assert_null(rb_kv_queue_finished(q, 1));
     assert_taken(q, 99, "");
