@@ -9,8 +9,8 @@ BUILD=${RACKBENCH_BUILD:?set it to a build directory with librb_agent.a}
 program()
 {
     cc -O2 -std=gnu17 -D_GNU_SOURCE -I"$ROOT" -I"$BUILD/generated" "$ROOT/tests/bench/$1.c" \
-        -o "$TMP/$1" -L"$BUILD" -lrb_agent -lrb_proto -lrb_common -lprotobuf-c -lmsgpackc -luring \
-        -lblkid -lm -lpthread || fail "$1.c does not compile"
+        -o "$TMP/$1" -L"$BUILD" -lrb_agent -lrb_coordinator -lrb_proto -lrb_common -lprotobuf-c -lmsgpackc -luring \
+        -lblkid -ljansson -lm -lpthread || fail "$1.c does not compile"
     echo "$TMP/$1"
 }
 
