@@ -8,6 +8,7 @@
 #include "agent/backend/uring_cmd.h"
 #include "agent/buffer.h"
 #include "agent/engine_verify.h"
+#include "agent/worker_kv.h"
 #include "common/clock.h"
 #include "common/units.h"
 
@@ -160,6 +161,7 @@ static int check_memory(const rb_engine_t *e, rb_err_t *err)
     char want[RB_FMT_SIZE], have[RB_FMT_SIZE];
     for (size_t i = 0; i < e->nworkers; i++)
         want_bytes += rb_worker_memory_bytes(e->workers[i]);
+    want_bytes += e->kv != NULL ? rb_kv_share_memory_bytes(e->kv) : 0;
     if (have_bytes == 0 || want_bytes <= have_bytes / 10 * 9)
         return 0;
     return rb_err_set(
@@ -201,6 +203,8 @@ rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err)
     for (size_t i = 0; i < e->nsubjects; i++)
         if (e->subjects[i].used && e->subjects[i].at.needs_layout)
             e->total_bytes += e->subjects[i].at.size_bytes;
+    for (size_t i = 0; i < e->nworkers; i++)
+        e->total_bytes += rb_worker_kv_fill_bytes(e->workers[i]);
     if (check_memory(e, err) < 0 || rb_engine_place(e, err) < 0)
         return NULL;
     e->cpu_stats = rb_calloc(2, sizeof(*e->cpu_stats));

@@ -86,6 +86,15 @@ uint64_t rb_kv_share_end_ns(const rb_kv_share_t *share)
     return share->end_ns;
 }
 
+/* Two bytes of packed trace are a block, which is read and written; a part takes 60 bytes of a
+ * queue that grows by doubling. */
+uint64_t rb_kv_share_memory_bytes(const rb_kv_share_t *share)
+{
+    const rb_kv_plan_opts_t *plan = &share->setup.plan;
+    uint64_t parts = share->trace_bytes * plan->loops * RB_MAX(plan->place.ways, 1u);
+    return parts * 120 * share->ndrives / RB_MAX(plan->place.ndrives, 1u);
+}
+
 static rb_kv_queue_t *queue_new(const rb_kv_share_t *share)
 {
     const rb_kv_setup_t *s = &share->setup;

@@ -39,6 +39,9 @@ uint64_t rb_kv_share_slots(const rb_kv_share_t *share, uint32_t ordinal);
 
 uint64_t rb_kv_share_end_ns(const rb_kv_share_t *share);
 
+/* What a plan of this trace will take here, about: it is known only once it is built. */
+uint64_t rb_kv_share_memory_bytes(const rb_kv_share_t *share);
+
 /* Blocks. RB_ERR_NET: the trace is damaged; RB_ERR_INPUT: more than can be planned. */
 int rb_kv_share_build(rb_kv_share_t *share, rb_err_t *err);
 /* Once built. */

@@ -37,14 +37,20 @@ int rb_worker_kv_set(rb_worker_t *w, rb_err_t *err)
     return 0;
 }
 
+uint64_t rb_worker_kv_fill_bytes(const rb_worker_t *w)
+{
+    if (w->o.kv == NULL || !w->o.subject->at.is_device || !rb_kv_share_setup(w->o.kv)->plan.full)
+        return 0;
+    return rb_kv_share_slots(w->o.kv, w->o.kv_ordinal) *
+           rb_kv_share_setup(w->o.kv)->geometry.slot_bytes;
+}
+
 /* A device that has been used before is as full as it will get; a file was laid out in full. */
 static int fill_drive(rb_worker_t *w, rb_err_t *err)
 {
-    const rb_kv_setup_t *setup = rb_kv_share_setup(w->o.kv);
     rb_layout_stats_t stats = {.service = rb_hist_new()};
     rb_layout_opts_t o = {.path = w->o.subject->at.path,
-                          .size_bytes = rb_kv_share_slots(w->o.kv, w->o.kv_ordinal) *
-                                        setup->geometry.slot_bytes,
+                          .size_bytes = rb_worker_kv_fill_bytes(w),
                           .seed = w->o.seed,
                           .done_bytes = &w->o.crew->layout_done_bytes,
                           .give_up = &w->o.crew->give_up};
@@ -60,9 +66,7 @@ int rb_worker_kv_prepare(rb_worker_t *w, rb_err_t *err)
     w->kv = rb_kv_share_queue(w->o.kv, w->o.kv_ordinal);
     w->kv_slots = rb_calloc(w->iodepth, sizeof(*w->kv_slots));
     w->kv_taken = rb_calloc(RB_MAX_BATCH, sizeof(*w->kv_taken));
-    if (!rb_kv_share_setup(w->o.kv)->plan.full || !w->o.subject->at.is_device)
-        return 0;
-    return fill_drive(w, err);
+    return rb_worker_kv_fill_bytes(w) > 0 ? fill_drive(w, err) : 0;
 }
 
 void rb_worker_kv_clear(rb_worker_t *w)

@@ -13,6 +13,8 @@
 int rb_worker_kv_set(rb_worker_t *w, rb_err_t *err);
 /* The queue, and a drive that is full; w->fd is open. RB_ERR_IO, RB_ERR_INTERRUPTED. */
 int rb_worker_kv_prepare(rb_worker_t *w, rb_err_t *err);
+/* That prepare writes: prefill of a device; 0: nothing, or no KV cache. Main thread, once set. */
+uint64_t rb_worker_kv_fill_bytes(const rb_worker_t *w);
 void rb_worker_kv_clear(rb_worker_t *w);
 
 void rb_worker_kv_begin(rb_worker_t *w);

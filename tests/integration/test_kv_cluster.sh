@@ -124,7 +124,7 @@ test_corrupted()
     done
     wait "$!" || status=$?
     check "a corrupted block is seen: status $status" [ "$status" -eq 4 ]
-    grep -iE 'verify|wrong' "$TMP/run.err" "$TMP/run.out" | head -5
+    grep -m 2 -iE 'verify|wrong' "$TMP/run.err" "$TMP/run.out"
     grep -c 'requests with a block that was wrong' "$TMP/run.out"
     check_json "$TMP/corrupt/result.json" '.phases[0].kv.failed > 0 and .phases[0].hosts["10.77.0.1"].total.read.errors > 0'
 }
