@@ -9,4 +9,4 @@
 typedef int rb_cmd_fn(const rb_options_t *options, rb_err_t *err);
 
 rb_cmd_fn cmd_run, cmd_resume, cmd_check, cmd_report, cmd_status, cmd_attach, cmd_hosts, cmd_stop,
-    cmd_clean, cmd_plan, cmd_keygen, cmd_size;
+    cmd_clean, cmd_plan, cmd_keygen, cmd_size, cmd_rank;

@@ -51,6 +51,12 @@ static const command_t commands[] = {
     {"clean", "PLAN", "remove the files that a plan's runs have laid out",
      "Removes files named rackbench.HOST.TARGET.N, of this plan's targets and these hosts only.\n",
      cmd_clean, 1, 1, RB_FOR_CLEAN},
+    {"rank", "RUN | --specs A B", "where drives stand among those that reviews have measured",
+     "Same test, same point, same unit; with its place, the percent to the next, and the drive's "
+     "own\nrating. What cannot be compared is told with the reason: not steady, client_bound, a "
+     "file, ...\nA and B are drives of the tables: an id (cd9p-r-7.68) or a part of the model "
+     "(CD9P-R).\n",
+     cmd_rank, 1, 2, RB_FOR_RANK},
     {"keygen", "", "make the key that agents know this coordinator by",
      "Writes FILE (keep it secret) and FILE.pub, and prints what agents need. If FILE is there,\n"
      "prints that and changes nothing.\n",

@@ -214,6 +214,13 @@ static int take_lenient(rb_options_t *o, const char *value, rb_err_t *err)
     return 0;
 }
 
+static int take_specs(rb_options_t *o, const char *value, rb_err_t *err)
+{
+    (void)value, (void)err;
+    o->specs = true;
+    return 0;
+}
+
 static int take_help(rb_options_t *o, const char *value, rb_err_t *err)
 {
     (void)value, (void)err;
@@ -255,14 +262,14 @@ static const rb_option_row_t rows[] = {
     {"allow-wipe", NULL, "--local agents may overwrite signatures where the plan's wipe says so",
      take_allow_wipe, RB_FOR_FLEET},
     {"format", "WORD", "text (default), json, csv, fio-json or fio-json+ on standard output",
-     take_format, RB_FOR_RESULT | RB_FOR_STATUS | RB_FOR_SIZE},
+     take_format, RB_FOR_RESULT | RB_FOR_STATUS | RB_FOR_SIZE | RB_FOR_RANK},
     {"host", "NAME", "with fio-json: this host alone, as fio on it would write it", take_host,
      RB_FOR_RESULT},
     {"fio-logs", "DIR", "also write the series as fio's bw, iops, clat, lat and slat logs",
      take_fio_logs, RB_FOR_RESULT},
     {"percentiles", "LIST", "columns of the text table, of 50,90,95,99,99.9,99.99,99.999",
      take_percentiles, RB_FOR_RESULT},
-    {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RESULT},
+    {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RESULT | RB_FOR_RANK},
     {"watts", "FILE",
      "power read by a meter of yours: CSV time,host,scope,watts, or Redfish *.json (repeatable)",
      take_watts, RB_FOR_RUN | RB_FOR_REPORT},
@@ -272,6 +279,7 @@ static const rb_option_row_t rows[] = {
      RB_FOR_LIVE},
     {"collect", NULL, "fetch rows only: a phase that still runs is stopped, none is started",
      take_collect, RB_FOR_RESUME},
+    {"specs", NULL, "compare two drives of the published tables, by name", take_specs, RB_FOR_RANK},
     {"help", NULL, "this help", take_help, RB_FOR_ALL},
 };
 

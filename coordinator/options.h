@@ -27,6 +27,7 @@ typedef enum {
     RB_FOR_RESUME = 512,
     RB_FOR_SIZE = 1 << 16,
     RB_FOR_KEYGEN = 1 << 20,
+    RB_FOR_RANK = 1 << 22,
     RB_FOR_FLEET = RB_FOR_RUN | RB_FOR_CHECK | RB_FOR_HOSTS | RB_FOR_CLEAN,
     RB_FOR_LIVE = RB_FOR_RUN | RB_FOR_RESUME | RB_FOR_ATTACH,
     RB_FOR_RESULT = RB_FOR_RUN | RB_FOR_RESUME | RB_FOR_REPORT | RB_FOR_ATTACH,
@@ -40,7 +41,7 @@ typedef struct {
     rb_units_t units;
     uint32_t quantiles; /* bit i: rb_quantiles[i] (result.h); 0: not said */
     uint64_t connect_timeout_ns, journal_max_bytes;
-    bool insecure, allow_wipe, yes, quiet, json_lines, collect, lenient, help;
+    bool insecure, allow_wipe, yes, quiet, json_lines, collect, lenient, specs, help;
     size_t nsets, npaths, ndevices, nwatts, nargs;
     const char **sets, **paths, **devices, **watts, **args;
     rb_size_opts_t size;

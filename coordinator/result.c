@@ -21,6 +21,7 @@ static void destroy_phase(rb_result_phase_t *phase)
     free(phase->series_hosts);
     free(phase->point);
     free(phase->watts);
+    free(phase->stragglers);
     rb_steady_destroy(&phase->steady);
     rb_result_kv_clear(&phase->kv);
 }
@@ -38,6 +39,8 @@ void rb_result_destroy(rb_result_t **result)
     }
     for (size_t i = 0; i < r->nsearches; i++)
         rb_result_search_clear(&r->searches[i]);
+    for (size_t i = 0; i < r->nsweeps; i++)
+        rb_result_curves_free(&r->sweeps[i]);
     for (size_t i = 0; i < r->nnot_run; i++)
         free(r->not_run[i]);
     free(r->searches);
@@ -219,6 +222,7 @@ static void add_phase(rb_result_t *result, rb_summer_t *summer, uint32_t index)
     }
     rb_result_phase_t *phase = RB_PUSH(result->phases, result->nphases);
     fill_phase(result, summer, index, phase);
+    rb_result_stragglers(result->fold, phase);
     add_share_event(result, result->nphases - 1, phase->first_to_stop);
 }
 
@@ -298,6 +302,8 @@ rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err)
     }
     rb_result_searches(result);
     rb_result_sweeps(result);
+    for (size_t i = 0; i < result->nsweeps; i++)
+        rb_result_curves(result, &result->sweeps[i]);
     sort_events(result);
     fill_run(result);
     return RB_MOVE(result);

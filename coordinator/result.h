@@ -13,9 +13,10 @@
 #include "coordinator/plan/schema.h"
 #include "coordinator/result_health.h"
 #include "coordinator/result_kv.h"
+#include "coordinator/result_verdict.h"
 #include "coordinator/result_watts.h"
 
-enum { RB_QUANTILES = 7, RB_MAX_PHASE_MARKS = 6 };
+enum { RB_QUANTILES = 7, RB_P99 = 3, RB_MAX_PHASE_MARKS = 6 };
 
 typedef struct {
     const char *key;   /* "p99_9" */
@@ -179,6 +180,8 @@ typedef struct {
     uint32_t passes;          /* of a fill, which is a prepare with all that a phase has; else 0 */
     bool discards;            /* ... that trims */
     rb_result_kv_t kv;        /* of a job with a KV cache */
+    size_t nstragglers;
+    rb_result_straggler_t *stragglers; /* [nstragglers] */
 } rb_result_phase_t;
 
 /* A step of a search. */
@@ -211,6 +214,8 @@ typedef struct {
 typedef struct {
     size_t first, count; /* in rb_result_t.phases; a point that was cut short may be run again */
     size_t reached, of;  /* number of the last one that began, and points that the sweep has */
+    size_t ncurves;      /* none where it has neither iodepth nor numjobs */
+    rb_result_curve_t *curves; /* [ncurves] the cluster's, then those of hosts and drives */
 } rb_result_sweep_t;
 
 typedef struct {
@@ -238,6 +243,7 @@ typedef struct {
     char **texts;              /* [nphases] of the events made here; NULL where none */
 } rb_result_t;
 
+bool rb_phase_has_mark(const rb_result_phase_t *phase, const char *word);
 /* RB_ERR_INPUT when the fold has no RUN row (an empty journal). */
 rb_result_t *rb_result_new(const rb_fold_t *fold, rb_err_t *err);
 void rb_result_destroy(rb_result_t **result);

@@ -52,3 +52,8 @@ void rb_result_searches(rb_result_t *result);
 void rb_result_search_clear(rb_result_search_t *search);
 /* Fills cluster, jobs, groups and hosts from the scope's phase. */
 void rb_result_scopes(rb_summer_t *summer, const rb_scope_t *scope, rb_result_phase_t *phase);
+/* Fills stragglers; needs cluster. */
+void rb_result_stragglers(const rb_fold_t *fold, rb_result_phase_t *phase);
+/* Fills the curves of a sweep; needs phases. */
+void rb_result_curves(const rb_result_t *result, rb_result_sweep_t *sweep);
+void rb_result_curves_free(rb_result_sweep_t *sweep);

@@ -85,6 +85,14 @@ static void mark(rb_result_phase_t *phase, const char *word)
     phase->marks[phase->nmarks++] = word;
 }
 
+bool rb_phase_has_mark(const rb_result_phase_t *phase, const char *word)
+{
+    for (size_t i = 0; i < phase->nmarks; i++)
+        if (strcmp(phase->marks[i], word) == 0)
+            return true;
+    return false;
+}
+
 static bool is_client_bound(const rb_result_phase_t *phase)
 {
     for (size_t i = 0; i < phase->nhosts; i++)

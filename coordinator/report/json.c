@@ -214,7 +214,9 @@ json_t *rb_json_event(const rb_result_event_t *event)
 static json_t *document(const rb_result_t *result)
 {
     json_t *prepares = json_array(), *phases = json_array(), *events = json_array();
-    json_t *searches = json_array();
+    json_t *searches = json_array(), *sweeps = json_array();
+    for (size_t i = 0; i < result->nsweeps; i++)
+        json_array_append_new(sweeps, rb_json_sweep(result, &result->sweeps[i]));
     for (size_t i = 0; i < result->nsearches; i++)
         json_array_append_new(searches, rb_json_search(&result->searches[i]));
     for (size_t i = 0; i < result->nprepares; i++)
@@ -229,6 +231,7 @@ static json_t *document(const rb_result_t *result)
     json_object_set_new(root, "hosts", hosts_json(result->fold));
     json_object_set_new(root, "prepare", prepares);
     json_object_set_new(root, "phases", phases);
+    json_object_set_new(root, "sweeps", sweeps);
     json_object_set_new(root, "searches", searches);
     json_object_set_new(root, "events", events);
     return root;

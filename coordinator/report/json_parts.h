@@ -26,6 +26,9 @@ json_t *rb_json_watts(const rb_result_phase_t *phase);
 json_t *rb_json_series(const rb_result_t *result, const rb_result_phase_t *phase);
 /* How each drive came to rest, or not. */
 json_t *rb_json_steady(const rb_result_t *result, const rb_steady_t *steady);
+/* What a sweep shows; the drives of a phase that are not like their peers. */
+json_t *rb_json_sweep(const rb_result_t *result, const rb_result_sweep_t *sweep);
+json_t *rb_json_stragglers(const rb_result_phase_t *phase);
 json_t *rb_json_search(const rb_result_search_t *search);
 /* What requests of a KV cache waited for, and what its tier did. */
 json_t *rb_json_kv(const rb_result_kv_t *kv);

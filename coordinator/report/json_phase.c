@@ -166,6 +166,7 @@ json_t *rb_json_phase(const rb_result_t *result, const rb_result_phase_t *phase)
         json_object_set_new(o, "steady_state", rb_json_steady(result, phase->steady));
     set_scopes(o, phase);
     json_object_set_new(o, "kernel", kernel_json(phase));
+    json_object_set_new(o, "stragglers", rb_json_stragglers(phase));
     json_object_set_new(o, "health", rb_json_health(phase));
     if (phase->nwatts > 0)
         json_object_set_new(o, "watts", rb_json_watts(phase));

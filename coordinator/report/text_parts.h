@@ -4,8 +4,6 @@
 #include "coordinator/report/text.h"
 #include "coordinator/report/words.h"
 
-enum { RB_P99 = 3 }; /* in rb_quantiles */
-
 typedef struct {
     FILE *out;
     const rb_result_t *result;
@@ -17,6 +15,11 @@ typedef struct {
 void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase);
 /* A search's steps and its verdict. */
 void rb_text_search(rb_text_t *text, const rb_result_search_t *search);
+/* What a sweep shows: peak, knee, cliffs, latencies. */
+void rb_text_curves(const rb_text_t *text, const rb_result_sweep_t *sweep);
+/* The drives that are not like their peers: of a phase, or of all points together. */
+void rb_text_stragglers(const rb_text_t *text, const rb_result_phase_t *phase);
+void rb_text_sweep_stragglers(const rb_text_t *text, const rb_result_sweep_t *sweep);
 /* A sweep: a line for each point and kind of operation. */
 void rb_text_sweep(rb_text_t *text, const rb_result_sweep_t *sweep);
 /* In full, and not in a table alone. */

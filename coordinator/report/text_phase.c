@@ -274,6 +274,7 @@ void rb_text_phase(rb_text_t *text, const rb_result_phase_t *phase)
     rb_text_cpu(text, phase);
     if (phase->seconds > 0)
         rb_text_hosts(text, phase);
+    rb_text_stragglers(text, phase);
     rb_text_witness(text, phase);
     rb_text_health(text, phase);
     rb_text_watts(text, phase);

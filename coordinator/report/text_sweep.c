@@ -92,4 +92,6 @@ void rb_text_sweep(rb_text_t *text, const rb_result_sweep_t *sweep)
     if (sweep->count > 1)
         fprintf(text->out, "  idle between points: at most %s\n",
                 rb_fmt_ns(idle, sizeof(idle), idle_ns));
+    rb_text_curves(text, sweep);
+    rb_text_sweep_stragglers(text, sweep);
 }
