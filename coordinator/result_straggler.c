@@ -43,11 +43,11 @@ static void add_drive(field_t *f, uint32_t host, const rb_drive_ref_t *ref)
 {
     const rb_member_t *m = &f->fold->phases[f->phase->index].members[host - 1];
     const Rackbench__Drive *known = rb_fold_identity(f->fold, host, ref->path);
-    drive_t drive = {.host = host, .target = ref->target, .drive = ref->path, .model = ""};
-    if (known != NULL) {
-        drive.model = known->model != NULL ? known->model : "";
-        drive.size_bytes = known->size_bytes;
-    }
+    drive_t drive = {.host = host,
+                     .target = ref->target,
+                     .size_bytes = ref->size_bytes,
+                     .drive = ref->path,
+                     .model = known != NULL && known->model != NULL ? known->model : ""};
     for (size_t i = 0; i < m->ntotals; i++)
         if (m->totals[i].op == f->op && m->totals[i].target == ref->target &&
             m->totals[i].drive == ref->drive)
