@@ -29,7 +29,7 @@ static int show_run(const rb_options_t *options, const rb_reference_t *reference
 int cmd_rank(const rb_options_t *options, rb_err_t *err)
 {
     RB_AUTO(rb_reference_destroy) rb_reference_t *reference = rb_reference_new();
-    if (options->format == RB_FORMAT_CSV) {
+    if (options->format != RB_FORMAT_TEXT && options->format != RB_FORMAT_JSON) {
         rb_err_set(err, RB_ERR_INPUT, "--format: ranks are text or json");
         return RB_ERR_INPUT;
     }

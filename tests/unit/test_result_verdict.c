@@ -84,6 +84,31 @@ static void client_bound_is_barred_where_it_was(void **state)
     assert_non_null(strstr(text, "barred   1 of 2 points: client_bound"));
 }
 
+/* 20 s of a point, the last at half the rate: 19 of 20 values are alike. */
+static void how_even_it_was(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    Rackbench__Job job = feed_job(0, 20 * S, 0);
+    feed_plan(&feed, &job, 1);
+    feed_host(&feed, 1, "h1", NULL);
+    feed_point_key(&feed, 0, "numjobs", "1");
+    feed_start(&feed, 0, 1);
+    for (uint64_t k = 0; k < 20; k++)
+        feed_reads(&feed, 1, k, k < 19 ? 100 : 50, false);
+    feed_worker(&feed, 1, feed_worker_row());
+    feed_over(&feed, 0, false);
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    const rb_result_curve_t *c = curve_of(r, NULL, false);
+    assert_int_equal(c->even[0].n, 20);
+    assert_near(c->even[0].weak, 1 / 20.0);
+    assert_near(c->even[0].low, 50 / 97.5);
+    /* Means of 10 batches: 9 x 100 and 75. */
+    assert_near(c->points[0].half_width, 2.262 * 25 / 10 * 4096);
+    assert_int_equal(curve_of(r, "h1", false)->even[0].n, 20);
+    assert_int_equal(curve_of(r, "h1", true)->even[0].n, 0);
+}
+
 static void a_point_cut_short_is_none(void **state)
 {
     (void)state;
@@ -178,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(curves_of_cluster_hosts_and_drives),
         cmocka_unit_test(client_bound_is_barred_where_it_was),
+        cmocka_unit_test(how_even_it_was),
         cmocka_unit_test(a_point_cut_short_is_none),
         cmocka_unit_test(the_slow_drive_is_named),
         cmocka_unit_test(its_share_of_the_tail),
