@@ -21,6 +21,7 @@ begun()
 
 # Each slot pauses 20 ms between two reads, so that it does 50 a second; the device does 300 at the most, which 8 slots
 # reach. At 32 slots the limit is 100, and at 64 what it was.
+# shellcheck disable=SC2016 # the dollars are those of jq
 test_peak_knee_cliff()
 {
     local dev group pid result=$TMP/grid/result.json

@@ -20,13 +20,13 @@ static void feed_model(feed_t *feed, const char *model)
 }
 
 /* 128K reads of a drive at 64/1, n in a second; phase "one" filled it, if it is to be. */
-static void feed_run(feed_t *feed, const char *model, size_t n, bool is_filled)
+static void feed_run_at(feed_t *feed, const char *model, size_t n, bool is_filled, uint32_t iodepth)
 {
     Rackbench__Job job = feed_job(0, S, 0);
     job.has_rw = job.has_bs_bytes = true;
     job.rw = RACKBENCH__RW__MODE__read;
     job.bs_bytes = BS;
-    job.iodepth = 64;
+    job.iodepth = iodepth;
     feed_plan(feed, &job, 1);
     feed_host(feed, 1, "h1", NULL);
     feed_model(feed, model);
@@ -45,6 +45,11 @@ static void feed_run(feed_t *feed, const char *model, size_t n, bool is_filled)
         feed_worker(feed, 1, worker);
         feed_over(feed, i, false);
     }
+}
+
+static void feed_run(feed_t *feed, const char *model, size_t n, bool is_filled)
+{
+    feed_run_at(feed, model, n, is_filled, 64);
 }
 
 static rb_ranking_t *ranking_of(const rb_result_t *result, const rb_reference_t *reference)
@@ -82,6 +87,38 @@ static void its_place_and_its_rating(void **state)
     assert_true(rating->in_grid && rating->at_edge && rating->iodepth == 64);
     assert_near(rating->value / rating->rated, 14238 * 1.048576 / 14800);
     assert_false(d->ratings[1].in_grid);
+}
+
+/* 14,160 MiB/s: three are faster, the next is the PS1010 with 14,163.3; then the PS1030, 14,156.4.
+ */
+static void the_next_is_the_nearest(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    RB_AUTO(rb_reference_destroy) rb_reference_t *reference = rb_reference_new();
+    feed_run(&feed, "nobody", 14160 * 8, true);
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    RB_AUTO(rb_ranking_destroy) rb_ranking_t *ranking = ranking_of(r, reference);
+    const rb_rank_row_t *row = &ranking->drives[0].rows[0];
+    assert_int_equal(row->rank, 4);
+    assert_string_equal(row->ahead->id, "ps1010-7.68");
+    assert_string_equal(row->behind->id, "ps1030-12.8");
+    assert_null(ranking->drives[0].known);
+    assert_int_equal(ranking->drives[0].nratings, 0);
+}
+
+/* At a point that nobody published there is no place; the rating still stands. */
+static void only_the_same_point(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    RB_AUTO(rb_reference_destroy) rb_reference_t *reference = rb_reference_new();
+    feed_run_at(&feed, "KIOXIA KCD9XPJE7T68", 100, true, 32);
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    RB_AUTO(rb_ranking_destroy) rb_ranking_t *ranking = ranking_of(r, reference);
+    assert_int_equal(ranking->drives[0].nrows, 0);
+    assert_int_equal(ranking->drives[0].nreasons, 0);
+    assert_true(ranking->drives[0].ratings[0].in_grid);
 }
 
 static void what_bars_it(void **state)
@@ -148,10 +185,9 @@ static void which_drive_it_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_place_and_its_rating),
-        cmocka_unit_test(what_bars_it),
-        cmocka_unit_test(what_of_a_job_bars_it),
-        cmocka_unit_test(which_drive_it_is),
+        cmocka_unit_test(its_place_and_its_rating), cmocka_unit_test(the_next_is_the_nearest),
+        cmocka_unit_test(only_the_same_point),      cmocka_unit_test(what_bars_it),
+        cmocka_unit_test(what_of_a_job_bars_it),    cmocka_unit_test(which_drive_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

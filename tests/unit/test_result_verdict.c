@@ -198,6 +198,37 @@ static void peers_do_the_same(void **state)
     assert_int_equal(r->phases[0].nstragglers, 0);
 }
 
+/* The slow drive of node07 is larger than the others. */
+static void peers_are_of_one_size(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_six(&feed, 0);
+    feed.fold->phases[0].members[1].drives[2].size_bytes *= 2;
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    assert_int_equal(r->phases[0].nstragglers, 0);
+}
+
+/* ... or of another target. */
+static void peers_are_of_one_target(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_six(&feed, 0);
+    rb_member_t *m = &feed.fold->phases[0].members[1];
+    Rackbench__Plan *plan = feed.fold->plan;
+    plan->targets = realloc(plan->targets, 2 * sizeof(*plan->targets));
+    plan->targets[1] = rb_calloc(1, sizeof(*plan->targets[1]));
+    rackbench__target__init(plan->targets[1]);
+    plan->targets[1]->name = rb_strdup("t");
+    plan->n_targets = 2;
+    m->drives[2].target = 1;
+    for (size_t i = 0; i < m->ntotals; i++)
+        m->totals[i].target = m->totals[i].drive == 2;
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    assert_int_equal(r->phases[0].nstragglers, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +239,8 @@ int main(void)
         cmocka_unit_test(the_slow_drive_is_named),
         cmocka_unit_test(its_share_of_the_tail),
         cmocka_unit_test(peers_do_the_same),
+        cmocka_unit_test(peers_are_of_one_size),
+        cmocka_unit_test(peers_are_of_one_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,6 +205,17 @@ static void how_even_a_rate_is(void **state)
     assert_int_equal(rb_consistency(rates, 1).n, 0);
 }
 
+/* Median 3, MAD 1: one off is 0.6745. */
+static void how_far_out_a_value_is(void **state)
+{
+    (void)state;
+    double values[] = {4, 1, 100, 2, 3}, z[5];
+    assert_true(rb_robust_z(values, 5, 1e-9, z) == 3);
+    assert_true(fabs(z[0] - 0.6745) < 1e-4 && fabs(z[2] - 97 * 0.6745) < 1e-2 && z[4] == 0);
+    assert_true(rb_robust_z(values, 5, 10, z) == 3 && z[0] == 0.1); /* the least scale */
+    assert_true(rb_median((double[]){4, 1, 2, 3}, 4) == 2.5);
+}
+
 /* Batches of 2 of 20 values that alternate by batch between 9 and 11: s = 1.0541 of 10 means. */
 static void the_interval_of_a_mean(void **state)
 {
@@ -229,6 +240,7 @@ int main(void)
         cmocka_unit_test(a_client_bound_point_takes_part_in_nothing),
         cmocka_unit_test(a_cliff_is_outside_both_intervals),
         cmocka_unit_test(how_even_a_rate_is),
+        cmocka_unit_test(how_far_out_a_value_is),
         cmocka_unit_test(the_interval_of_a_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

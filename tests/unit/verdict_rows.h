@@ -38,7 +38,7 @@ static inline void feed_paths(feed_t *feed, uint32_t phase, uint32_t host, uint3
     char paths[MAX_FED_DRIVES][32];
     for (uint32_t d = 0; d < n; d++) {
         snprintf(paths[d], sizeof(paths[d]), "/dev/nvme%un1", d);
-        drives[d] = (rb_drive_ref_t){.drive = d, .path = paths[d]};
+        drives[d] = (rb_drive_ref_t){.drive = d, .path = paths[d], .size_bytes = RB_GIB};
     }
     feed_row(feed, host, (rb_row_t){.kind = RB_ROW_DRIVES, .drives = {phase, n, drives}});
 }
