@@ -7,6 +7,7 @@ typedef struct {
     const char *host, *target, *drive; /* as in rb_result_curve_t */
     const char *where;
     rb_op_t op;
+    size_t near; /* where the host stands in the first point */
 } view_t;
 
 static bool is_axis(const rb_point_t *point)
@@ -38,8 +39,12 @@ static char *where_of(const rb_result_phase_t *phase)
     return words;
 }
 
-static const rb_result_host_t *find_host(const rb_result_phase_t *phase, const char *name)
+/* Hosts mostly stand at the same place in each phase: `near` is looked at first. */
+static const rb_result_host_t *find_host(const rb_result_phase_t *phase, const char *name,
+                                         size_t near)
 {
+    if (name != NULL && near < phase->nhosts && strcmp(phase->hosts[near].name, name) == 0)
+        return &phase->hosts[near];
     for (size_t i = 0; name != NULL && i < phase->nhosts; i++)
         if (strcmp(phase->hosts[i].name, name) == 0)
             return &phase->hosts[i];
@@ -144,7 +149,7 @@ static void add_curve(const view_t *v, rb_result_sweep_t *sweep)
     curve.even = rb_calloc(sweep->count, sizeof(*curve.even));
     for (size_t i = sweep->first; i < sweep->first + sweep->count; i++) {
         const rb_result_phase_t *phase = &v->result->phases[i];
-        const rb_result_host_t *host = find_host(phase, v->host);
+        const rb_result_host_t *host = find_host(phase, v->host, v->near);
         const rb_stats_t *stats = stats_of(v, phase, host);
         RB_AUTO(rb_free_str) char *where = where_of(phase);
         if (stats != NULL && stats->op[v->op].present && phase->seconds > 0 &&
@@ -166,6 +171,7 @@ static void add_curves(view_t v, const rb_result_phase_t *first, rb_result_sweep
     for (size_t h = 0; h < first->nhosts; h++) {
         const rb_result_host_t *host = &first->hosts[h];
         v.host = host->name;
+        v.near = h;
         v.drive = NULL;
         add_curve(&v, sweep);
         for (size_t t = 0; t < host->ntargets; t++)

@@ -63,6 +63,26 @@ static void put_cliff(const rb_text_t *text, const rb_result_curve_t *c, const r
         fputs("; no recovery\n", text->out);
 }
 
+/* Below 0.95 the host took its time between two operations, and the drive could do more. */
+static void put_little(const rb_text_t *text, const rb_result_curve_t *c)
+{
+    double low = 0, high = 0;
+    size_t known = 0, host_bound = 0;
+    for (size_t i = 0; i < c->npoints; i++) {
+        if (c->little[i] <= 0)
+            continue;
+        low = known == 0 ? c->little[i] : RB_MIN(low, c->little[i]);
+        high = RB_MAX(high, c->little[i]);
+        host_bound += c->little[i] < 0.95;
+        known++;
+    }
+    if (known > 0)
+        fprintf(
+            text->out,
+            "    %-8s X R / N from %.3f to %.3f; below 0.95 (host_bound) at %zu of %zu points\n",
+            "Little", low, high, host_bound, known);
+}
+
 static void put_even(const rb_text_t *text, const rb_result_curve_t *c)
 {
     const rb_consistency_t *even = &c->even[c->verdict.peak];
@@ -123,6 +143,7 @@ static void put_curve(const rb_text_t *text, const rb_result_sweep_t *sweep,
         fprintf(text->out, "             and %zu cliffs more: see result.json\n",
                 v->ncliffs - MAX_CLIFFS_SHOWN);
     put_even(text, c);
+    put_little(text, c);
     put_drives(text, sweep, c);
 }
 

@@ -64,6 +64,7 @@ static void curves_of_cluster_hosts_and_drives(void **state)
     RB_AUTO(rb_free_str) char *text = written(feed.fold, write_text);
     assert_non_null(
         strstr(text, "    peak     23.4 MiB/s, 6.00k IOPS at iodepth 8, numjobs 1: mean"));
+    assert_non_null(strstr(text, "X R / N from 0.375 to 1.485; below 0.95 (host_bound) at 1 of 2"));
     assert_non_null(strstr(text, "peaks from 7.8 MiB/s (/dev/nvme0n1 on h1) to 15.6 MiB/s"));
     RB_AUTO(rb_free_str) char *json = written(feed.fold, rb_report_json);
     assert_non_null(strstr(json, "\"scope\": \"drive\""));
