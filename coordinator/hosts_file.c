@@ -177,18 +177,21 @@ static char *read_file(const char *path, size_t *ret_size, rb_err_t *err)
     return RB_MOVE(text);
 }
 
+rb_hostlist_t *rb_hosts_parse(const char *text, size_t size, const char *file, rb_err_t *err)
+{
+    RB_AUTO(rb_node_destroy) rb_node_t *root = rb_yaml_parse(text, size, file, err);
+    RB_AUTO(rb_hostlist_destroy) rb_hostlist_t *list = rb_hostlist_new();
+    reader_t r = {.file = file, .list = list, .err = err};
+    if (!root || read_hosts(&r, root) != 0)
+        return NULL;
+    return RB_MOVE(list);
+}
+
 static rb_hostlist_t *load_file(const char *path, rb_err_t *err)
 {
     size_t size = 0;
     RB_AUTO(rb_free_str) char *text = read_file(path, &size, err);
-    if (!text)
-        return NULL;
-    RB_AUTO(rb_node_destroy) rb_node_t *root = rb_yaml_parse(text, size, path, err);
-    RB_AUTO(rb_hostlist_destroy) rb_hostlist_t *list = rb_hostlist_new();
-    reader_t r = {.file = path, .list = list, .err = err};
-    if (!root || read_hosts(&r, root) != 0)
-        return NULL;
-    return RB_MOVE(list);
+    return text ? rb_hosts_parse(text, size, path, err) : NULL;
 }
 
 static bool ends_in(const char *text, const char *suffix)

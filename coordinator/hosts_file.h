@@ -14,3 +14,6 @@
 /* spec that ends in .yaml or .yml is a file of that form, anything else an expression. NULL and
  * RB_ERR_INPUT: "hosts.yaml:3:5: what is wrong", or what rb_hostlist_parse says. */
 rb_hostlist_t *rb_hosts_load(const char *spec, rb_err_t *err);
+
+/* The text of a hosts.yaml [size]; file stands in messages. NULL and RB_ERR_INPUT as above. */
+rb_hostlist_t *rb_hosts_parse(const char *text, size_t size, const char *file, rb_err_t *err);
