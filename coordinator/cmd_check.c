@@ -5,6 +5,7 @@
 #include "coordinator/kv_forecast.h"
 #include "coordinator/kv_traces.h"
 #include "coordinator/merge_kv.h"
+#include "coordinator/consent.h"
 #include "coordinator/plan/emit.h"
 #include "coordinator/plan/expand.h"
 #include "coordinator/plan/log_size.h"
@@ -262,6 +263,9 @@ static int check_hosts(const Rackbench__Plan *plan, const rb_bytes_t *traces,
             for (size_t k = 0; loaded != NULL && k < loaded->n_subjects; k++)
                 print_subject(plan, task.fleet->hosts[i].name, loaded->subjects[k]);
         }
+        RB_AUTO(rb_free_str) char *table = rb_consent_table(task.run, plan, task.fleet);
+        if (*table != '\0')
+            printf("drives that will be written:\n%s", table);
         print_summary(&task);
     }
     int status = rb_task_status(&task, err);

@@ -1,7 +1,7 @@
 #include "coordinator/cmd.h"
 
 #include "common/clock.h"
-#include "coordinator/plan/check_rules.h"
+#include "coordinator/consent.h"
 #include "coordinator/plan/emit.h"
 #include "coordinator/plan_source.h"
 #include "coordinator/task.h"
@@ -9,31 +9,22 @@
 
 #include <unistd.h>
 
-static bool overwrites_devices(const Rackbench__Plan *plan)
+/* A person at a terminal says the plan's name before drives are written: those that the agents name
+ * now, and the run itself writes no others. */
+static int confirm(const Rackbench__Plan *plan, const rb_options_t *options, char **ret_table,
+                   rb_err_t *err)
 {
-    for (size_t i = 0; i < plan->n_phases; i++)
-        for (size_t k = 0; k < plan->phases[i]->n_jobs && plan->phases[i]->destructive; k++)
-            if (rb_target_find(plan, plan->phases[i]->jobs[k]->target)->n_devices > 0)
-                return true;
-    return false;
-}
-
-/* A person at a terminal says the plan's name before drives are overwritten. */
-static int confirm(const Rackbench__Plan *plan, const rb_options_t *options, rb_err_t *err)
-{
-    char answer[RB_MAX_NAME + 2] = "";
-    if (options->yes || !isatty(STDIN_FILENO) || !overwrites_devices(plan))
+    rb_task_opts_t opts = {.goal = RB_RUN_CHECK, .plan = plan, .wall_ns = rb_clock_wall_ns()};
+    rb_task_t task;
+    if (options->yes || !isatty(STDIN_FILENO) || !rb_consent_needed(plan))
         return 0;
-    fprintf(stderr,
-            "Plan '%s' overwrites drives (rackbench check shows which). Type its name to go on: ",
-            plan->name);
-    if (fgets(answer, sizeof(answer), stdin) == NULL)
-        answer[0] = '\0';
-    answer[strcspn(answer, "\n")] = '\0';
-    if (strcmp(answer, plan->name) == 0)
-        return 0;
-    return rb_err_set(err, RB_ERR_UNSAFE,
-                      "not confirmed: nothing was done; --yes skips the question");
+    rb_run_id(opts.id);
+    if (rb_task_run(&task, &opts, options, err) == 0 && rb_task_status(&task, err) == RB_OK)
+        *ret_table = rb_consent_table(task.run, plan, task.fleet);
+    rb_task_clear(&task);
+    if (*ret_table == NULL)
+        return -1;
+    return **ret_table == '\0' ? 0 : rb_consent_ask(*ret_table, plan, err);
 }
 
 static int write_plans(const char *directory, const rb_plan_source_t *source, rb_err_t *err)
@@ -63,12 +54,16 @@ static int run_in(const char *directory, const rb_plan_source_t *source, rb_task
 
 int cmd_run(const rb_options_t *options, rb_err_t *err)
 {
-    rb_task_opts_t task_opts = {.goal = RB_RUN_BENCHMARK, .wall_ns = rb_clock_wall_ns()};
+    rb_task_opts_t task_opts = {.goal = RB_RUN_BENCHMARK};
     RB_AUTO(rb_plan_source_destroy)
     rb_plan_source_t *source = rb_plan_source_new(options->args[0], options, err);
-    if (source == NULL || confirm(source->run, options, err) != 0)
+    RB_AUTO(rb_free_str) char *confirmed = NULL;
+    if (source == NULL || confirm(source->run, options, &confirmed, err) != 0)
         return (int)err->code;
     task_opts.plan = source->run;
+    task_opts.shows_drives = true;
+    task_opts.confirmed = confirmed;
+    task_opts.wall_ns = rb_clock_wall_ns();
     rb_run_id(task_opts.id);
     RB_AUTO(rb_free_str)
     char *directory =

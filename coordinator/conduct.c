@@ -59,6 +59,16 @@ static int sink_sync(void *ctx, rb_err_t *err)
     return c->journal != NULL ? rb_journal_sync(c->journal, err) : 0;
 }
 
+/* What it shows comes in the place of the live line. */
+static int sink_loaded(void *ctx, rb_err_t *err)
+{
+    const conduct_t *c = ctx;
+    if (c->opts->approve == NULL)
+        return 0;
+    rb_live_end(c->opts->live);
+    return c->opts->approve(c->opts->approve_ctx, c->run, err);
+}
+
 static uint64_t run_now_ns(const conduct_t *c)
 {
     return rb_clock_now_ns() + c->shift_ns;
@@ -299,7 +309,7 @@ static uint64_t clock_shift_ns(const rb_resume_t *resume)
 static int prepare(conduct_t *c, rb_err_t *err)
 {
     const rb_fleet_t *fleet = c->opts->fleet;
-    rb_run_sink_t sink = {c, sink_send, sink_row, sink_figures, sink_sync};
+    rb_run_sink_t sink = {c, sink_send, sink_row, sink_figures, sink_sync, sink_loaded};
     /* A name of its own: agents tell it from a coordinator of the same run that still lives. */
     RB_AUTO(rb_free_str)
     char *name = c->opts->run.resume == NULL

@@ -19,6 +19,9 @@ typedef struct {
     rb_journal_t *journal;    /* of a run that is resumed */
     rb_live_t *live;
     rb_fold_t *fold; /* fed with every row; NULL: none */
+    /* Before anything is touched: rb_run_sink_t's `loaded`; NULL: nobody asks. */
+    int (*approve)(void *ctx, const rb_run_t *run, rb_err_t *err);
+    void *approve_ctx;
 } rb_conduct_opts_t; /* borrowed for the call */
 
 /* The run as it ended, to be asked for inventory, verdicts and outcome; it borrows from opts and

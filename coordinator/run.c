@@ -152,8 +152,13 @@ static void note_warnings(rb_run_t *run, uint64_t now_ns)
 
 static void after_load(rb_run_t *run, uint64_t now_ns)
 {
+    rb_err_t err;
     if (refused(run, now_ns))
         return;
+    if (run->sink.loaded != NULL && run->sink.loaded(run->sink.ctx, &err) != 0) {
+        rb_run_fail(run, now_ns, "refused", &err);
+        return;
+    }
     note_warnings(run, now_ns);
     run->loaded = true;
     if (run->opts.goal == RB_RUN_CHECK)

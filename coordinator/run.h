@@ -80,6 +80,9 @@ typedef struct {
                     rb_search_figures_t *ret);
     /* Makes the rows so far safe; rows are acknowledged after that. */
     int (*sync)(void *ctx, rb_err_t *err);
+    /* Every host has answered LOAD, nothing is refused and nothing is touched so far. An error ends
+     * the run as refused. NULL: nobody asks. */
+    int (*loaded)(void *ctx, rb_err_t *err);
 } rb_run_sink_t;
 
 typedef enum {

@@ -1,6 +1,7 @@
 #include "coordinator/task.h"
 
 #include "common/clock.h"
+#include "coordinator/consent.h"
 #include "coordinator/kv_traces.h"
 #include "coordinator/merge_kv.h"
 #include "coordinator/run_report.h"
@@ -111,6 +112,18 @@ static void set_marks(rb_task_t *task, const Rackbench__Plan *plan)
         task->marks[task->nmarks++] = "not an MLPerf result";
 }
 
+typedef struct {
+    const rb_task_opts_t *opts;
+    const rb_fleet_t *fleet;
+} approval_t;
+
+static int approve(void *ctx, const rb_run_t *run, rb_err_t *err)
+{
+    const approval_t *a = ctx;
+    RB_AUTO(rb_free_str) char *table = rb_consent_table(run, a->opts->plan, a->fleet);
+    return rb_consent_hold(table, a->opts->confirmed, err);
+}
+
 int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t *options,
                 rb_err_t *err)
 {
@@ -129,6 +142,7 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
         if (task->traces == NULL)
             return -1;
     }
+    approval_t approval = {opts, task->fleet};
     task->live =
         rb_live_new(options->json_lines ? stdout : stderr,
                     opts->goal == RB_RUN_BENCHMARK ? rb_task_live_mode(options) : RB_LIVE_QUIET,
@@ -152,6 +166,8 @@ int rb_task_run(rb_task_t *task, const rb_task_opts_t *opts, const rb_options_t 
     conduct.journal = opts->journal;
     conduct.journal_path = opts->journal == NULL ? journal : NULL;
     conduct.live = task->live;
+    conduct.approve = opts->shows_drives ? approve : NULL;
+    conduct.approve_ctx = &approval;
     task->run = rb_conduct(&conduct, err);
     return task->run != NULL ? 0 : -1;
 }

@@ -15,6 +15,8 @@ typedef struct {
     const char *directory;       /* of the run; NULL: nothing is kept */
     rb_fold_t *fold;             /* or NULL */
     const char *name;            /* without a plan: what is done */
+    bool shows_drives;           /* RB_RUN_BENCHMARK: those that will be written; or, not NULL: */
+    const char *confirmed;       /* the table of them (consent.h) that a person said yes to */
     char id[RB_RUN_ID];
     uint64_t wall_ns;
     /* A run that is resumed: */

@@ -2,5 +2,5 @@
 # Every shell script passes shellcheck.
 source "$(dirname "$0")/files.sh"
 
-sources '\.sh$|^\.ci/run$|^deploy/completion/' |
+sources '\.sh$|/soak$|^\.ci/run$|^deploy/completion/' |
     xargs -r shellcheck --external-sources --source-path=SCRIPTDIR

@@ -286,7 +286,7 @@ void sim_coordinator_start(sim_t *sim)
 void sim_coordinator_begin(sim_t *sim, const rb_run_opts_t *opts)
 {
     sim_coordinator_t *c = &sim->coordinator;
-    rb_run_sink_t sink = {sim, sink_send, sink_row, sink_figures, sink_sync};
+    rb_run_sink_t sink = {sim, sink_send, sink_row, sink_figures, sink_sync, NULL};
     c->run = rb_run_new(opts, &sink);
     c->alive = true;
     c->start_ns = sim->now_ns;

@@ -319,7 +319,7 @@ static inline fixture_t *fixture_new(void)
 
 static inline void start(fixture_t *f)
 {
-    rb_run_sink_t sink = {f, sink_send, sink_row, sink_figures, sink_sync};
+    rb_run_sink_t sink = {f, sink_send, sink_row, sink_figures, sink_sync, NULL};
     f->run = rb_run_new(&f->opts, &sink);
     step(f, (rb_run_event_t){.kind = RB_RUN_START});
 }
