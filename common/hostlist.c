@@ -49,15 +49,26 @@ static const char *fault_of(const char *text)
     return NULL;
 }
 
+/* FNV-1a: most hosts of a rack differ in the last letters alone. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *text; text++)
+        hash = (hash ^ (uint8_t)*text) * 0x100000001b3;
+    return hash;
+}
+
 static int check_unique(const rb_hostlist_t *list, const char *name, const char *address,
                         uint16_t port, rb_err_t *err)
 {
+    uint64_t name_hash = hash_of(name), address_hash = hash_of(address);
     for (size_t i = 0; i < list->nitems; i++) {
         const rb_hostlist_item_t *item = &list->items[i];
-        if (strcmp(item->name, name) == 0)
+        if (item->name_hash == name_hash && strcmp(item->name, name) == 0)
             return rb_err_set(err, RB_ERR_INPUT, "host %s is in the list twice: name it once",
                               name);
-        if (item->port == port && strcmp(item->address, address) == 0)
+        if (item->port == port && item->address_hash == address_hash &&
+            strcmp(item->address, address) == 0)
             return rb_err_set(err, RB_ERR_INPUT,
                               "host %s is the same agent as %s (address %s, port %u): name it once",
                               name, item->name, address, (unsigned)port);
@@ -85,6 +96,8 @@ int rb_hostlist_add(rb_hostlist_t *list, const char *name, const char *address, 
     item->name = rb_strdup(name);
     item->address = rb_strdup(address);
     item->port = port;
+    item->name_hash = hash_of(name);
+    item->address_hash = hash_of(address);
     return 0;
 }
 

@@ -27,6 +27,7 @@ typedef struct {
     char *key; /* its public key (proto/keys.h); NULL: none is known */
     size_t nlabels;
     rb_label_t *labels; /* [nlabels], keys unique */
+    uint64_t name_hash, address_hash;
 } rb_hostlist_item_t;
 
 typedef struct {
