@@ -1,11 +1,10 @@
 #include "coordinator/plan/check.h"
 
-#include "coordinator/plan/check_rules.h"
 #include "coordinator/plan/expand.h"
+#include "coordinator/plan/limits.h"
 #include "proto/wire.h"
 
-#define ASK(s, rules)        rb_rules_ask(s, rules, RB_LEN(rules))
-#define RANGES(s, msg, list) rb_ranges_ask(s, &(msg)->base, list, RB_LEN(list))
+#define ASK(s, rules) rb_rules_ask(s, rules, RB_LEN(rules))
 
 static rb_slot_t list_of(const ProtobufCMessage *msg, const char *key)
 {
@@ -15,11 +14,6 @@ static rb_slot_t list_of(const ProtobufCMessage *msg, const char *key)
 }
 
 /* ---- target ---- */
-
-static const rb_range_t target_ranges[] = {
-    {"files", 1, RB_MAX_DRIVES},
-    {"size", 4096, RB_MAX_RANGE_BYTES},
-};
 
 static int target_is_one_kind(const rb_scope_t *s)
 {
@@ -58,9 +52,6 @@ static int target_directory_is_absolute(const rb_scope_t *s)
 static int target_devices(const rb_scope_t *s)
 {
     const Rackbench__Target *t = s->target;
-    if (t->n_devices > RB_MAX_DRIVES)
-        return rb_rule_fail(s, "devices", "%zu devices; at most %d are right", t->n_devices,
-                            RB_MAX_DRIVES);
     for (size_t i = 0; i < t->n_devices; i++)
         if (*t->devices[i] == '\0')
             return rb_rule_fail(s, "devices", "devices: an empty path; leave it out");
@@ -77,9 +68,6 @@ static int phase_has_jobs(const rb_scope_t *s)
     if (s->phase->n_jobs == 0)
         return rb_rule_fail(s, NULL, "phase '%s' has no jobs; add jobs: [{rw: randread}]",
                             s->phase->name);
-    if (s->phase->n_jobs > RB_MAX_JOBS)
-        return rb_rule_fail(s, "jobs", "phase '%s' has %zu jobs; at most %d are right",
-                            s->phase->name, s->phase->n_jobs, RB_MAX_JOBS);
     return rb_names_ask(s, list_of(&s->phase->base, "jobs"), "job");
 }
 
@@ -167,20 +155,6 @@ static rb_rule_t *const phase_rules[] = {phase_has_jobs,    phase_jobs_agree, ph
 
 /* ---- plan ---- */
 
-static const rb_range_t plan_ranges[] = {
-    {"min_hosts", 1, RB_MAX_HOSTS},
-    {"max_skew", 0, 7 * 24 * 3600 * RB_NS_PER_S},
-    {"lease", 500 * RB_NS_PER_MS, 600 * RB_NS_PER_S},
-};
-
-static const rb_range_t interval_range[] = {{"interval", 10 * RB_NS_PER_MS, 60 * RB_NS_PER_S}};
-
-static int plan_interval(const rb_scope_t *s)
-{
-    bool is_auto = s->plan->has_interval_ns && s->plan->interval_ns == 0;
-    return is_auto ? 0 : rb_ranges_ask(s, &s->plan->base, interval_range, 1);
-}
-
 static int plan_names(const rb_scope_t *s)
 {
     if (rb_name_ask(s, "name", "plan", s->plan->name) != 0 ||
@@ -193,12 +167,6 @@ static int plan_counts(const rb_scope_t *s)
 {
     if (s->plan->n_phases == 0)
         return rb_rule_fail(s, "phases", "the plan has no phases; add phases: [{jobs: [...]}]");
-    if (s->plan->n_phases > RB_MAX_PHASES)
-        return rb_rule_fail(s, "phases", "%zu phases; at most %d are right", s->plan->n_phases,
-                            RB_MAX_PHASES);
-    if (s->plan->n_targets > RB_MAX_TARGETS)
-        return rb_rule_fail(s, "targets", "%zu targets; at most %d are right", s->plan->n_targets,
-                            RB_MAX_TARGETS);
     return 0;
 }
 
@@ -210,7 +178,7 @@ static int plan_host_loss(const rb_scope_t *s)
                         "min_hosts needs on_host_loss: continue (with abort, no host may be lost)");
 }
 
-static rb_rule_t *const plan_rules[] = {plan_counts, plan_names, plan_interval, plan_host_loss,
+static rb_rule_t *const plan_rules[] = {plan_counts, plan_names, plan_host_loss,
                                         rb_check_step_count};
 
 /* ---- the walk ---- */
@@ -220,7 +188,7 @@ static int check_target(const rb_scope_t *plan, size_t index)
     rb_scope_t s = *plan;
     s.target = s.plan->targets[index];
     snprintf(s.path, sizeof(s.path), "targets.%zu", index);
-    return RANGES(&s, s.target, target_ranges) != 0 ? -1 : ASK(&s, target_rules);
+    return rb_limits_ask(&s, &s.target->base) != 0 ? -1 : ASK(&s, target_rules);
 }
 
 /* index: of the phase as it was written; places go by it. */
@@ -229,7 +197,7 @@ static int check_phase(const rb_scope_t *plan, const Rackbench__Phase *phase, si
     rb_scope_t s = *plan;
     s.phase = phase;
     snprintf(s.path, sizeof(s.path), "phases.%zu", index);
-    if (ASK(&s, phase_rules) != 0)
+    if (rb_limits_ask(&s, &s.phase->base) != 0 || ASK(&s, phase_rules) != 0)
         return -1;
     for (size_t i = 0; i < s.phase->n_jobs; i++) {
         rb_scope_t inner = s;
@@ -290,7 +258,7 @@ static int check_points(const rb_scope_t *plan)
 int rb_plan_check(const Rackbench__Plan *plan, const rb_places_t *places, rb_err_t *err)
 {
     rb_scope_t s = {.plan = plan, .places = places, .err = err};
-    if (RANGES(&s, plan, plan_ranges) != 0 || check_unfolding(&s) != 0 || ASK(&s, plan_rules) != 0)
+    if (rb_limits_ask(&s, &plan->base) != 0 || check_unfolding(&s) != 0 || ASK(&s, plan_rules) != 0)
         return -1;
     for (size_t i = 0; i < plan->n_targets; i++)
         if (check_target(&s, i) != 0)

@@ -5,17 +5,6 @@
 #include "coordinator/plan/check_rules.h"
 #include "coordinator/plan/resolve.h"
 
-static const rb_range_t ranges[] = {
-    {"iodepth_batch_complete_min", 1, RB_MAX_IODEPTH},
-    {"rate", 1, RB_MAX_RANGE_BYTES}, /* an agent takes less than 2^62 */
-    {"thinktime", 0, 24 * 3600 * RB_NS_PER_S},
-    {"thinktime_blocks", 1, UINT32_MAX},
-    {"due_spin", 0, RB_NS_PER_S},
-    {"buffer_compress_percentage", 0, 100},
-    {"dedupe_percentage", 0, 100},
-    {"power_state", 0, 31},
-};
-
 /* ---- how ---- */
 
 static bool is_passthrough(const char *device)
@@ -276,7 +265,5 @@ static rb_rule_t *const rules[] = {
 
 int rb_check_io(const rb_scope_t *s)
 {
-    if (rb_ranges_ask(s, &s->job->base, ranges, RB_LEN(ranges)) != 0)
-        return -1;
     return rb_rules_ask(s, rules, RB_LEN(rules));
 }

@@ -2,24 +2,9 @@
 
 #include "common/bssplit.h"
 #include "common/units.h"
-#include "coordinator/plan/check_rules.h"
+#include "coordinator/plan/limits.h"
 #include "coordinator/plan/nearest.h"
 #include "coordinator/plan/resolve.h"
-
-#define YEAR_NS (365 * 24 * 3600 * RB_NS_PER_S)
-
-static const rb_range_t ranges[] = {
-    {"bs", 1, RB_GIB}, /* the kernel moves at most 2 GiB in one operation */
-    {"iodepth", 1, RB_MAX_IODEPTH},
-    {"numjobs", 1, RB_MAX_WORKERS},
-    {"size", 1, RB_MAX_RANGE_BYTES},
-    {"offset", 0, RB_MAX_RANGE_BYTES},
-    {"runtime", RB_NS_PER_MS, YEAR_NS},
-    {"ramp_time", 0, YEAR_NS},
-    {"io_size", 1, RB_MAX_RANGE_BYTES},
-    {"number_ios", 1, RB_MAX_RANGE_BYTES},
-    {"rate_iops", 1, 1000000000}, /* one a nanosecond, the clock's resolution */
-};
 
 static int has_target(const rb_scope_t *s)
 {
@@ -168,6 +153,12 @@ static int labels(const rb_scope_t *s)
 {
     const ProtobufCMessage *msg = &s->job->base;
     rb_slot_t on = {(ProtobufCMessage *)(uintptr_t)msg, rb_schema_field(msg->descriptor, "on")};
+    for (size_t i = 0; i < s->job->n_on; i++) {
+        rb_scope_t label = *s;
+        snprintf(label.path, sizeof(label.path), "%.32s.on.%zu", s->path, i);
+        if (rb_limits_ask(&label, &s->job->on[i]->base) != 0)
+            return -1;
+    }
     return rb_unique_ask(s, on, "label");
 }
 
@@ -178,7 +169,7 @@ static rb_rule_t *const rules[] = {has_target,      may_write,   rb_check_patter
 
 int rb_check_job(const rb_scope_t *s)
 {
-    if (rb_ranges_ask(s, &s->job->base, ranges, RB_LEN(ranges)) != 0)
+    if (rb_limits_ask(s, &s->job->base) != 0)
         return -1;
     return rb_rules_ask(s, rules, RB_LEN(rules));
 }

@@ -1,16 +1,10 @@
 #include "common/bssplit.h"
 #include "common/distribution.h"
 #include "common/units.h"
-#include "coordinator/plan/check_rules.h"
+#include "coordinator/plan/limits.h"
 #include "coordinator/plan/resolve.h"
 
 #define NEEDS_RANDOM "needs a random rw: randread, randwrite, randrw or randtrim"
-
-static const rb_range_t ranges[] = {
-    {"rwmixread", 0, 100},
-    {"rwmixtrim", 0, 100},
-    {"blockalign", 1, RB_GIB},
-};
 
 static int mixes_reads(const rb_scope_t *s)
 {
@@ -79,7 +73,7 @@ static int split_sizes(const rb_scope_t *s, const rb_bssplit_side_t *side)
     for (uint32_t i = 0; i < side->nsizes; i++) {
         uint64_t bytes = side->size_bytes[i];
         rb_fmt_bytes_exact(got, sizeof(got), bytes);
-        if (bytes > RB_GIB)
+        if (bytes > RB_MAX_BLOCK_BYTES)
             return rb_rule_fail(s, "bssplit", "bssplit: %s is out of range; 1B to 1GiB is right",
                                 got);
         if (s->job->direct && bytes % RB_SECTOR_BYTES != 0)
@@ -132,7 +126,5 @@ static rb_rule_t *const rules[] = {mixes_reads, mixes_trims, syncs,    distribut
 
 int rb_check_pattern(const rb_scope_t *s)
 {
-    if (rb_ranges_ask(s, &s->job->base, ranges, RB_LEN(ranges)) != 0)
-        return -1;
     return rb_rules_ask(s, rules, RB_LEN(rules));
 }

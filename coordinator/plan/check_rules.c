@@ -1,6 +1,7 @@
 #include "coordinator/plan/check_rules.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdarg.h>
 
 #include "common/units.h"
@@ -45,6 +46,29 @@ static int out_of_range(const rb_scope_t *s, rb_slot_t slot, const rb_range_t *r
                         got, min, max);
 }
 
+/* Entries of a list, bytes of a text. */
+static int too_many(const rb_scope_t *s, rb_slot_t slot, const rb_range_t *r)
+{
+    bool is_list = slot.field->label == PROTOBUF_C_LABEL_REPEATED;
+    size_t n = is_list ? rb_slot_count(slot) : strlen(*(char **)rb_slot_at(slot, 0));
+    if (n <= r->max)
+        return 0;
+    return rb_rule_fail(s, slot.field->name, "%s: %zu %s; at most %" PRIu64 " are right", r->key, n,
+                        is_list ? "entries" : "bytes of text", r->max);
+}
+
+static int ask_range(const rb_scope_t *s, rb_slot_t slot, const rb_range_t *r)
+{
+    if (!rb_slot_is_set(slot))
+        return 0;
+    if (slot.field->label == PROTOBUF_C_LABEL_REPEATED ||
+        slot.field->type == PROTOBUF_C_TYPE_STRING)
+        return too_many(s, slot, r);
+    uint64_t number = rb_slot_number(slot);
+    bool is_good = number >= r->min && number <= r->max;
+    return is_good || rb_value_is_auto(slot.field, number) ? 0 : out_of_range(s, slot, r);
+}
+
 int rb_ranges_ask(const rb_scope_t *s, const ProtobufCMessage *msg, const rb_range_t *ranges,
                   size_t n)
 {
@@ -52,11 +76,8 @@ int rb_ranges_ask(const rb_scope_t *s, const ProtobufCMessage *msg, const rb_ran
         const ProtobufCFieldDescriptor *field = rb_schema_field(msg->descriptor, ranges[i].key);
         RB_ASSERT(field);
         rb_slot_t slot = {(ProtobufCMessage *)(uintptr_t)msg, field};
-        if (!rb_slot_is_set(slot))
-            continue;
-        uint64_t number = rb_slot_number(slot);
-        if (number < ranges[i].min || number > ranges[i].max)
-            return out_of_range(s, slot, &ranges[i]);
+        if (ask_range(s, slot, &ranges[i]) != 0)
+            return -1;
     }
     return 0;
 }
@@ -65,9 +86,6 @@ int rb_name_ask(const rb_scope_t *s, const char *key, const char *what, const ch
 {
     if (*name == '\0')
         return rb_rule_fail(s, key, "a %s with an empty name; name it", what);
-    if (strlen(name) > RB_MAX_NAME)
-        return rb_rule_fail(s, key, "a %s's name of %zu bytes; at most %d are right", what,
-                            strlen(name), RB_MAX_NAME);
     for (const char *p = name; *p; p++)
         if (iscntrl((unsigned char)*p))
             return rb_rule_fail(s, key, "a %s's name with a control character; leave it out", what);

@@ -24,7 +24,8 @@ typedef int rb_rule_t(const rb_scope_t *s);
 enum { RB_SECTOR_BYTES = 512 };
 enum { RB_MAX_LOG_PATH = 512 }; /* [bytes] of verify_log */
 
-/* A number that must lie in [min, max] where it is set. */
+/* A number that must lie in [min, max] where it is set; of a list or a text max is that of its
+ * entries or bytes. */
 typedef struct {
     const char *key;
     uint64_t min, max;
@@ -40,7 +41,7 @@ int rb_ranges_ask(const rb_scope_t *s, const ProtobufCMessage *msg, const rb_ran
 int rb_unique_ask(const rb_scope_t *s, rb_slot_t list, const char *what);
 /* ... and each is good by rb_name_ask, too. */
 int rb_names_ask(const rb_scope_t *s, rb_slot_t list, const char *what);
-/* A name is not empty, at most RB_MAX_NAME bytes, without '/' and control characters, not . or ..
+/* A name is not empty, without '/' and control characters, not . or ..
  */
 int rb_name_ask(const rb_scope_t *s, const char *key, const char *what, const char *name);
 const Rackbench__Target *rb_target_find(const Rackbench__Plan *plan, const char *name);

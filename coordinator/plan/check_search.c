@@ -3,10 +3,6 @@
 #include "coordinator/plan/expand.h"
 #include "coordinator/plan/search.h"
 
-static const rb_range_t ranges[] = {
-    {"latency_target", RB_NS_PER_US, 3600 * RB_NS_PER_S},
-};
-
 static int percentile(const rb_scope_t *s)
 {
     const Rackbench__Job *job = s->job;
@@ -69,8 +65,6 @@ static rb_rule_t *const rules[] = {percentile, rate, length};
 
 int rb_check_search(const rb_scope_t *s)
 {
-    if (rb_ranges_ask(s, &s->job->base, ranges, RB_LEN(ranges)) != 0)
-        return -1;
     return rb_rules_ask(s, rules, RB_LEN(rules));
 }
 

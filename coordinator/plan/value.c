@@ -12,6 +12,11 @@ static bool takes_auto(const ProtobufCFieldDescriptor *field)
     return strcmp(field->name, "interval_ns") == 0;
 }
 
+bool rb_value_is_auto(const ProtobufCFieldDescriptor *field, uint64_t number)
+{
+    return number == 0 && takes_auto(field);
+}
+
 static int parse_number(rb_slot_t slot, const char *text, rb_err_t *err)
 {
     static int (*const parsers[])(const char *, uint64_t *, rb_err_t *) = {
@@ -97,7 +102,7 @@ int rb_value_parse(rb_slot_t slot, const char *text, rb_err_t *err)
 
 const char *rb_value_number(const ProtobufCFieldDescriptor *field, uint64_t number, char *buf)
 {
-    if (takes_auto(field) && number == 0) {
+    if (rb_value_is_auto(field, number)) {
         snprintf(buf, RB_FMT_SIZE, "auto");
         return buf;
     }

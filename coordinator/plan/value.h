@@ -15,6 +15,9 @@
  * be right, without key or place. */
 int rb_value_parse(rb_slot_t slot, const char *text, rb_err_t *err);
 
+/* Is the number a word, `interval: auto`? It is 0 in the plan. */
+bool rb_value_is_auto(const ProtobufCFieldDescriptor *field, uint64_t number);
+
 /* A number as its field spells it: "1m30s", "4KiB", "16". Exact: rb_value_parse reads it back.
  * Writes into buf [RB_FMT_SIZE] and returns it. */
 const char *rb_value_number(const ProtobufCFieldDescriptor *field, uint64_t number, char *buf);

@@ -124,8 +124,8 @@ static void test_labels(void **state)
                       "phases: [{jobs: [{on: {role: reader, k/x: \"a b\"}}]}]\n");
     RB_AUTO(rb_free_str) char *text = rb_plan_emit(plan);
     assert_non_null(strstr(text, "        on: {role: reader, k/x: \"a b\"}\n"));
-    RB_AUTO(rb_free_str) char *long_name = rb_calloc(2001, 1);
-    memset(long_name, 'x', 2000);
+    RB_AUTO(rb_free_str) char *long_name = rb_calloc(RB_MAX_NAME + 1, 1);
+    memset(long_name, 'x', RB_MAX_NAME);
     RB_AUTO(rb_free_str)
     char *long_plan = rb_asprintf(
         "targets: {s: {size: 1GiB}}\nphases: [{jobs: [{on: [{name: %s, value: a}]}]}]\n",

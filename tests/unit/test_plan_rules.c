@@ -183,43 +183,11 @@ static void test_good(void **state)
     expect_good(good, RB_LEN(good));
 }
 
-static void test_name_length(void **state)
-{
-    (void)state;
-    char text[512], name[RB_MAX_NAME + 2] = "";
-    memset(name, 'x', RB_MAX_NAME);
-    snprintf(text, sizeof(text), JOB("name: %s"), name);
-    RB_AUTO(rb_plan_destroy) Rackbench__Plan *plan = resolved_plan(text);
-    assert_non_null(plan);
-    name[RB_MAX_NAME] = 'x';
-    snprintf(text, sizeof(text), JOB("name: %s"), name);
-    expect_message(text, strlen(text), RESOLVED,
-                   "p.yaml:5:10: a job's name of 256 bytes; at most 255 are right");
-}
-
-static void test_counts(void **state)
-{
-    (void)state;
-    RB_AUTO(rb_free_str) char *text = rb_calloc(32, RB_MAX_TARGETS + 8);
-    size_t n = (size_t)sprintf(text, "targets: {s: {size: 1GiB}}\nphases: [{jobs: [");
-    for (int i = 0; i <= RB_MAX_JOBS; i++)
-        n += (size_t)sprintf(text + n, "{},");
-    sprintf(text + n, "]}]");
-    expect_message(text, strlen(text), RESOLVED,
-                   "p.yaml:2:11: phase 'phase0' has 65 jobs; at most 64 are right");
-    n = (size_t)sprintf(text, "phases: [{jobs: [{}]}]\ntargets:\n");
-    for (int i = 0; i <= RB_MAX_TARGETS; i++)
-        n += (size_t)sprintf(text + n, "  t%d: {size: 1GiB}\n", i);
-    expect_message(text, strlen(text), RESOLVED, "p.yaml:2:1: 257 targets; at most 256 are right");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad),
         cmocka_unit_test(test_good),
-        cmocka_unit_test(test_name_length),
-        cmocka_unit_test(test_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
