@@ -227,6 +227,16 @@ static const unit_t *largest_whole_unit(uint64_t bytes)
     return best;
 }
 
+double rb_units_mega_bytes(rb_units_t units)
+{
+    return units == RB_UNITS_BINARY ? (double)RB_MIB : 1e6;
+}
+
+const char *rb_units_mega_per_s(rb_units_t units)
+{
+    return units == RB_UNITS_BINARY ? "MiB/s" : "MB/s";
+}
+
 const char *rb_fmt_bytes(char *buf, size_t size, uint64_t bytes)
 {
     const unit_t *unit = largest_whole_unit(bytes);

@@ -32,6 +32,10 @@ typedef enum {
     RB_UNITS_DECIMAL /* kB, MB, ... */
 } rb_units_t;
 
+/* The unit of a rate that is shown as a plain number: bytes of one, and "MiB/s" or "MB/s". */
+double rb_units_mega_bytes(rb_units_t units);
+const char *rb_units_mega_per_s(rb_units_t units);
+
 /* "4 KiB", "1536 MiB" where a whole number below 10000 of a unit is exact; else "1.42 GiB". */
 const char *rb_fmt_bytes(char *buf, size_t size, uint64_t bytes);
 /* "4KiB", "1537B": exact. */

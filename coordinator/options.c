@@ -108,10 +108,15 @@ static int take_format(rb_options_t *o, const char *value, rb_err_t *err)
 
 static int take_units(rb_options_t *o, const char *value, rb_err_t *err)
 {
-    if (strcmp(value, "MiB/s") != 0 && strcmp(value, "MB/s") != 0)
-        return rb_err_set(err, RB_ERR_INPUT, "unknown unit '%s'; MiB/s or MB/s", value);
-    o->units = strcmp(value, "MB/s") == 0 ? RB_UNITS_DECIMAL : RB_UNITS_BINARY;
-    return 0;
+    static const char *const words[][2] = {
+        [RB_UNITS_BINARY] = {"MiB/s", "mib"}, [RB_UNITS_DECIMAL] = {"MB/s", "mb"}};
+    for (size_t i = 0; i < RB_LEN(words); i++) {
+        if (strcmp(value, words[i][0]) != 0 && strcmp(value, words[i][1]) != 0)
+            continue;
+        o->units = (rb_units_t)i;
+        return 0;
+    }
+    return rb_err_set(err, RB_ERR_INPUT, "unknown unit '%s'; MiB/s (mib) or MB/s (mb)", value);
 }
 
 static int take_percentiles(rb_options_t *o, const char *value, rb_err_t *err)
@@ -269,7 +274,8 @@ static const rb_option_row_t rows[] = {
      take_fio_logs, RB_FOR_RESULT},
     {"percentiles", "LIST", "columns of the text table, of 50,90,95,99,99.9,99.99,99.999",
      take_percentiles, RB_FOR_RESULT},
-    {"units", "UNIT", "MiB/s (default) or MB/s in text", take_units, RB_FOR_RESULT | RB_FOR_RANK},
+    {"units", "UNIT", "MiB/s (default, or mib) or MB/s (mb), in table and live line", take_units,
+     RB_FOR_RESULT | RB_FOR_RANK},
     {"watts", "FILE",
      "power read by a meter of yours: CSV time,host,scope,watts, or Redfish *.json (repeatable)",
      take_watts, RB_FOR_RUN | RB_FOR_REPORT},

@@ -115,11 +115,10 @@ static void append_figures(char *line, const rb_live_t *live, const rb_live_stat
     double seconds = (double)length_ns / RB_NS_PER_S;
     if (most->ops > 0)
         rb_fmt_ns(p99, sizeof(p99), rb_window_quantile(most, 0.99));
-    double mega = live->units == RB_UNITS_BINARY ? (double)RB_MIB : 1e6;
     append(line, "  %s IOPS  %.1f %s  p99 %s%s",
            rb_fmt_rate_count(count, sizeof(count), (double)ops / seconds),
-           (double)bytes / seconds / mega, live->units == RB_UNITS_BINARY ? "MiB/s" : "MB/s", p99,
-           w->ramp ? "  (ramp)" : "");
+           (double)bytes / seconds / rb_units_mega_bytes(live->units),
+           rb_units_mega_per_s(live->units), p99, w->ramp ? "  (ramp)" : "");
 }
 
 static void append_step(char *line, const rb_live_state_t *s)

@@ -8,7 +8,7 @@ enum { MAX_EVENTS_SHOWN = 30, MAX_NAMES_SHOWN = 30, MAX_COLUMNS = 100, INDENT = 
 
 double rb_text_mega(const rb_text_t *text, double bytes)
 {
-    return bytes / (text->units == RB_UNITS_BINARY ? (double)RB_MIB : 1e6);
+    return bytes / rb_units_mega_bytes(text->units);
 }
 
 rb_text_rates_t rb_text_rates(const rb_stats_t *stats)
@@ -23,7 +23,7 @@ rb_text_rates_t rb_text_rates(const rb_stats_t *stats)
 
 const char *rb_text_mega_unit(const rb_text_t *text)
 {
-    return text->units == RB_UNITS_BINARY ? "MiB/s" : "MB/s";
+    return rb_units_mega_per_s(text->units);
 }
 
 const char *rb_text_quantile(rb_text_t *text, char *buf, const rb_lat_t *lat, int i)

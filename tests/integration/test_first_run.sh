@@ -67,6 +67,28 @@ test_quick()
         . > 0.65 and . < 0.75'
 }
 
+# cluster_rate FILE: the plain number of the table's line for all operations.
+cluster_rate()
+{
+    awk '$1 == "all" && NF == 3 {print $3}' "$1"
+}
+
+# --units changes a number and its title together, and bytes a second stay what they are.
+test_units()
+{
+    rackbench report "$run" --units mb >"$TMP/decimal"
+    check "MB/s is said" grep -q "IOPS  *MB/s" "$TMP/decimal"
+    check "and MiB/s is not" [ "$(grep -c "MiB/s" "$TMP/decimal")" = 0 ]
+    check "a MB is smaller" awk -v binary="$(cluster_rate "$TMP/out")" \
+        -v decimal="$(cluster_rate "$TMP/decimal")" \
+        'BEGIN {exit !(binary > 1 && (decimal / binary) / 1.048576 - 1 < 0.1 / binary &&
+                       1 - (decimal / binary) / 1.048576 < 0.1 / binary)}'
+    check "--units MB/s is the same" cmp "$TMP/decimal" <(rackbench report "$run" --units MB/s)
+    check "JSON and CSV have bytes" cmp <(rackbench report "$run" --format csv) \
+        <(rackbench report "$run" --format csv --units mb)
+    expect_exit 1 rackbench report "$run" --units kib
+}
+
 test_report()
 {
     local id=${run##*-}
@@ -78,6 +100,7 @@ test_report()
     check "and as JSON what result.json holds" cmp "$run/result.json" "$TMP/again.json"
     check "report | head is no error" bash -c "set -o pipefail; rackbench report $run --format csv |
         head -n 1 >/dev/null || [ \$? = 141 ]"
+    test_units
     expect_exit 1 rackbench report nosuch
     expect_match "'nosuch' is no run: .*journal.rbj" "$OUTPUT"
 }
