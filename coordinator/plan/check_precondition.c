@@ -1,12 +1,4 @@
-#include "coordinator/plan/check_rules.h"
-
-enum { MAX_PASSES = 100 };
-
-static const rb_range_t ranges[] = {
-    {"passes", 0, MAX_PASSES},
-    {"bs", RB_SECTOR_BYTES, RB_GIB},
-    {"iodepth", 1, RB_MAX_IODEPTH},
-};
+#include "coordinator/plan/limits.h"
 
 int rb_check_precondition(const rb_scope_t *s)
 {
@@ -23,7 +15,7 @@ int rb_check_precondition(const rb_scope_t *s)
                    : 0;
     rb_scope_t inner = *s;
     snprintf(inner.path, sizeof(inner.path), "%.40s.precondition", s->path);
-    if (rb_ranges_ask(&inner, &p->base, ranges, RB_LEN(ranges)) != 0)
+    if (rb_limits_ask(&inner, &p->base) != 0)
         return -1;
     bool fills = p->rw == RACKBENCH__RW__MODE__write || p->rw == RACKBENCH__RW__MODE__randwrite;
     if (p->has_rw && !fills)

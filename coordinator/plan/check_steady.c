@@ -1,13 +1,6 @@
-#include "coordinator/plan/check_rules.h"
+#include "coordinator/plan/limits.h"
 #include "coordinator/plan/search.h"
 #include "coordinator/plan/steady.h"
-
-static const rb_range_t ranges[] = {
-    {"window", 2, RB_MAX_ROUNDS},
-    {"max", 2, RB_MAX_ROUNDS},
-    {"range", 1, 1000000},
-    {"slope", 1, 1000000},
-};
 
 int rb_check_steady(const rb_scope_t *s)
 {
@@ -18,7 +11,7 @@ int rb_check_steady(const rb_scope_t *s)
         return 0;
     rb_scope_t inner = *s;
     snprintf(inner.path, sizeof(inner.path), "%.40s.steady_state", s->path);
-    if (rb_ranges_ask(&inner, &steady->base, ranges, RB_LEN(ranges)) != 0)
+    if (rb_limits_ask(&inner, &steady->base) != 0)
         return -1;
     if (rb_steady_metric(steady->metric, &metric, &why) != 0)
         return rb_rule_fail(&inner, "metric", "metric: %s", why.text);

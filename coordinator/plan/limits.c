@@ -1,5 +1,7 @@
 #include "coordinator/plan/limits.h"
 
+#include "coordinator/plan/steady.h"
+
 static const rb_range_t of_plan[] = {
     {"name", 1, RB_MAX_NAME},        {"targets", 0, RB_MAX_TARGETS},
     {"phases", 0, RB_MAX_PHASES},    {"wipe", 0, RB_MAX_WIPES},
@@ -51,6 +53,19 @@ static const rb_range_t of_label[] = {
     {"value", 1, RB_MAX_NAME},
 };
 
+static const rb_range_t of_precondition[] = {
+    {"passes", 0, RB_MAX_PASSES},
+    {"bs", RB_SECTOR_BYTES, RB_MAX_BLOCK_BYTES},
+    {"iodepth", 1, RB_MAX_IODEPTH},
+};
+
+static const rb_range_t of_steady_state[] = {
+    {"window", 2, RB_MAX_ROUNDS},
+    {"max", 2, RB_MAX_ROUNDS},
+    {"range", 1, 1000000},
+    {"slope", 1, 1000000},
+};
+
 #define LIMITS(type, path, ranges)                                                                 \
     {                                                                                              \
         &rackbench__##type##__descriptor, path, ranges, RB_LEN(ranges)                             \
@@ -62,6 +77,8 @@ const rb_limits_t rb_limits[] = {
     LIMITS(phase, "phases.", of_phase),
     LIMITS(job, "phases.jobs.", of_job),
     LIMITS(label, "phases.jobs.on.", of_label),
+    LIMITS(precondition, "phases.precondition.", of_precondition),
+    LIMITS(steady_state, "phases.steady_state.", of_steady_state),
     {NULL, NULL, NULL, 0},
 };
 

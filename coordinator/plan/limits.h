@@ -12,6 +12,7 @@
 enum {
     RB_MAX_WIPES = 4096,
     RB_MAX_JOB_LABELS = 64, /* of `on` */
+    RB_MAX_PASSES = 100,    /* of a precondition */
     RB_MAX_POWER_STATE = 31 /* Source: NVMe base specification, Identify Controller, NPSS */
 };
 #define RB_MAX_BLOCK_BYTES       RB_GIB /* the kernel moves at most 2 GiB in one operation */

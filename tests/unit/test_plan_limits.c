@@ -18,7 +18,10 @@ typedef struct {
 
 #define OF_JOB(key, more)        "phases.jobs." key, FILE_TARGET PHASE_HEAD more key ": ", "}\n", ""
 #define OF_DEVICE_JOB(key, more) "phases.jobs." key, DEVICES PHASE_HEAD more key ": ", "}\n", ""
-#define PHASE_HEAD               "phases:\n  - name: p\n    jobs:\n      - {"
+#define OF_PHASE(what, key, more)                                                                  \
+    "phases." what "." key, FILE_TARGET "phases:\n  - runtime: 1s\n    " what ": {" more key ": ", \
+        "}\n    jobs: [{}]\n", ""
+#define PHASE_HEAD "phases:\n  - name: p\n    jobs:\n      - {"
 
 static const case_t cases[] = {
     {"name", "name: ", "\n" FILE_TARGET READ, ""},
@@ -64,6 +67,13 @@ static const case_t cases[] = {
     {OF_JOB("dedupe_percentage", "rw: write, ")},
     {"phases.jobs.verify_log",
      FILE_TARGET PHASE_HEAD "rw: write, verify: true, verify_log: ", "}\n", "/"},
+    {OF_PHASE("precondition", "passes", "")},
+    {OF_PHASE("precondition", "bs", "")},
+    {OF_PHASE("precondition", "iodepth", "")},
+    {OF_PHASE("steady_state", "window", "max: 1000, ")},
+    {OF_PHASE("steady_state", "max", "")},
+    {OF_PHASE("steady_state", "range", "")},
+    {OF_PHASE("steady_state", "slope", "")},
     {"phases.jobs.on.name", FILE_TARGET PHASE_HEAD "on: {", ": a}}\n", ""},
     {"phases.jobs.on.value", FILE_TARGET PHASE_HEAD "on: {a: ", "}}\n", ""},
 };
@@ -112,6 +122,8 @@ static void put_value(FILE *out, const limit_t *limit, const case_t *c, uint64_t
                 fprintf(out, "%zu%s", i, which + strlen("%zu"));
             fputs(i < n ? ", " : "", out);
         }
+    } else if (rb_schema_number(limit->field) == RB_NUMBER_PPM) {
+        fprintf(out, "%lluppm", (unsigned long long)n);
     } else {
         fputs(rb_value_number(limit->field, n, number), out);
     }
