@@ -197,16 +197,12 @@ int rb_parse_duration(const char *text, uint64_t *ret_ns, rb_err_t *err)
 static const unit_t binary_scale[] = {{" B", 1},        {" KiB", RB_KIB}, {" MiB", RB_MIB},
                                       {" GiB", RB_GIB}, {" TiB", TIB},    {" PiB", PIB},
                                       {NULL, 0}};
-static const unit_t decimal_scale[] = {{" B", 1},     {" kB", 1000}, {" MB", 1000000},
-                                       {" GB", GIGA}, {" TB", TERA}, {" PB", PETA},
-                                       {NULL, 0}};
 static const unit_t count_scale[] = {{"", 1},     {"k", 1000}, {"M", 1000000}, {"G", GIGA},
                                      {"T", TERA}, {"P", PETA}, {NULL, 0}};
 static const unit_t latency_scale[] = {
     {" ns", 1}, {" us", RB_NS_PER_US}, {" ms", RB_NS_PER_MS}, {" s", RB_NS_PER_S}, {NULL, 0}};
 
-static const char *fmt_scaled(char *buf, size_t size, double value, const unit_t *unit,
-                              const char *tail)
+static const char *fmt_scaled(char *buf, size_t size, double value, const unit_t *unit)
 {
     const unit_t *base = unit;
     /* Half a unit early: 999.7 us is 1.00 ms, not 1000 us. */
@@ -214,7 +210,7 @@ static const char *fmt_scaled(char *buf, size_t size, double value, const unit_t
         unit++;
     double shown = value / (double)unit->factor;
     int decimals = unit == base || shown >= 999.95 ? 0 : shown < 9.995 ? 2 : 1;
-    snprintf(buf, size, "%.*f%s%s", decimals, shown, unit->name, tail);
+    snprintf(buf, size, "%.*f%s", decimals, shown, unit->name);
     return buf;
 }
 
@@ -241,7 +237,7 @@ const char *rb_fmt_bytes(char *buf, size_t size, uint64_t bytes)
 {
     const unit_t *unit = largest_whole_unit(bytes);
     if (bytes / unit->factor >= 10000)
-        return fmt_scaled(buf, size, (double)bytes, binary_scale, "");
+        return fmt_scaled(buf, size, (double)bytes, binary_scale);
     snprintf(buf, size, "%" PRIu64 "%s", bytes / unit->factor, unit->name);
     return buf;
 }
@@ -253,15 +249,9 @@ const char *rb_fmt_bytes_exact(char *buf, size_t size, uint64_t bytes)
     return buf;
 }
 
-const char *rb_fmt_rate_bytes(char *buf, size_t size, double bytes_per_s, rb_units_t units)
-{
-    const unit_t *scale = units == RB_UNITS_BINARY ? binary_scale : decimal_scale;
-    return fmt_scaled(buf, size, bytes_per_s, scale, "/s");
-}
-
 const char *rb_fmt_count(char *buf, size_t size, uint64_t count)
 {
-    return fmt_scaled(buf, size, (double)count, count_scale, "");
+    return fmt_scaled(buf, size, (double)count, count_scale);
 }
 
 const char *rb_fmt_rate_count(char *buf, size_t size, double per_s)
@@ -279,7 +269,7 @@ const char *rb_fmt_rate_count(char *buf, size_t size, double per_s)
 
 const char *rb_fmt_ns(char *buf, size_t size, uint64_t ns)
 {
-    return fmt_scaled(buf, size, (double)ns, latency_scale, "");
+    return fmt_scaled(buf, size, (double)ns, latency_scale);
 }
 
 const char *rb_fmt_duration(char *buf, size_t size, uint64_t ns)

@@ -40,8 +40,6 @@ const char *rb_units_mega_per_s(rb_units_t units);
 const char *rb_fmt_bytes(char *buf, size_t size, uint64_t bytes);
 /* "4KiB", "1537B": exact. */
 const char *rb_fmt_bytes_exact(char *buf, size_t size, uint64_t bytes);
-/* "1.21 GiB/s", "1.30 GB/s". */
-const char *rb_fmt_rate_bytes(char *buf, size_t size, double bytes_per_s, rb_units_t units);
 /* "950", "123.4k", "1.20M". */
 const char *rb_fmt_count(char *buf, size_t size, uint64_t count);
 /* Of a count per second, whose part below one matters while it is small: "0.33", "41.7", "123.4k".

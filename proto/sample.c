@@ -131,8 +131,7 @@ static void clear_coordinators(rb_row_t *row)
     }
 }
 
-/* Of the agents' kinds, the others are the coordinator's. */
-static void clear_body(rb_row_t *row)
+static void clear_agents(rb_row_t *row)
 {
     switch ((int)row->kind) {
     case RB_ROW_WINDOW:
@@ -164,13 +163,14 @@ static void clear_body(rb_row_t *row)
     case RB_ROW_KV_PARTS:
         free(row->kv_parts.parts);
         break;
-    default:
-        clear_coordinators(row);
     }
 }
 
 void rb_row_clear(rb_row_t *row)
 {
-    clear_body(row);
+    if (row->kind < RB_ROW_RUN)
+        clear_agents(row);
+    else
+        clear_coordinators(row);
     *row = (rb_row_t){0};
 }

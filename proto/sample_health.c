@@ -124,26 +124,6 @@ void rb_row_health_take(rb_cursor_t *c, rb_row_t *row)
     h->energy_uj = rb_cursor_i64(c, "energy_uj", INT64_MIN, INT64_MAX);
 }
 
-void rb_row_cpu_take(rb_cursor_t *c, rb_row_t *row)
-{
-    enum { WHOLE_PPM = 1000000 };
-    rb_row_cpu_t *r = &row->cpu;
-    r->phase = rb_cursor_u32(c, "phase", RB_MAX_PHASES - 1);
-    r->wall_ns = rb_cursor_u64(c, "wall_ns", UINT64_MAX);
-    r->agent_ns = rb_cursor_u64(c, "agent_ns", UINT64_MAX);
-    r->ncpus = rb_cursor_array(c, "cpus", RB_MAX_CPUS, 6);
-    r->cpus = rb_calloc(r->ncpus, sizeof(*r->cpus));
-    for (size_t i = 0; i < r->ncpus && !c->failed; i++) {
-        size_t more = rb_cursor_enter(c, "cpus", 5);
-        r->cpus[i].cpu = rb_cursor_u32(c, "cpu", RB_MAX_CPUS - 1);
-        r->cpus[i].of_workers = rb_cursor_bool(c, "of_workers");
-        r->cpus[i].busy_ppm = rb_cursor_u32(c, "busy_ppm", WHOLE_PPM);
-        r->cpus[i].softirq_ppm = rb_cursor_u32(c, "softirq_ppm", WHOLE_PPM);
-        r->cpus[i].steal_ppm = rb_cursor_u32(c, "steal_ppm", WHOLE_PPM);
-        rb_cursor_leave(c, more);
-    }
-}
-
 void rb_health_drive_clear(rb_health_drive_t *drive)
 {
     free(drive->path);

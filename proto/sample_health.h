@@ -1,5 +1,5 @@
-/* sample_health.h - what a host says of itself, to bytes and back: health rows, and the reading of
- * cpu rows; for proto/sample*.c alone. No state. */
+/* sample_health.h - what a host says of itself, to bytes and back: health rows; for proto/sample*.c
+ * alone. No state. */
 #pragma once
 
 #include "proto/sample_cursor.h"
@@ -8,4 +8,3 @@
 
 void rb_row_health_put(msgpack_packer *pk, const rb_row_t *row);
 void rb_row_health_take(rb_cursor_t *c, rb_row_t *row);
-void rb_row_cpu_take(rb_cursor_t *c, rb_row_t *row);

@@ -160,7 +160,7 @@ static void take_body(rb_cursor_t *c, rb_row_t *row)
         [RB_ROW_EVENT] = rb_take_event,
         [RB_ROW_DRIVES] = rb_take_drives,
         [RB_ROW_LAYOUT] = rb_take_layout,
-        [RB_ROW_CPU] = rb_row_cpu_take,
+        [RB_ROW_CPU] = rb_take_cpu,
         [RB_ROW_PLACEMENT] = rb_take_placement,
         [RB_ROW_HEALTH] = rb_row_health_take,
         [RB_ROW_KV_PARTS] = rb_row_kv_parts_take,

@@ -47,4 +47,5 @@ void rb_take_kernel(rb_cursor_t *c, rb_row_t *row);
 void rb_take_event(rb_cursor_t *c, rb_row_t *row);
 void rb_take_drives(rb_cursor_t *c, rb_row_t *row);
 void rb_take_layout(rb_cursor_t *c, rb_row_t *row);
+void rb_take_cpu(rb_cursor_t *c, rb_row_t *row);
 void rb_take_placement(rb_cursor_t *c, rb_row_t *row);
