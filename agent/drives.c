@@ -14,6 +14,7 @@
 #include "agent/drive_facts.h"
 #include "agent/loop_device.h"
 #include "agent/mounts.h"
+#include "agent/probe.h"
 
 static void close_fd(int *fd)
 {
@@ -36,6 +37,7 @@ static void add_found(rb_block_graph_t *g, const rb_block_node_t *node, blkid_pr
 
 static void add_signature(rb_block_graph_t *g, const rb_block_node_t *node)
 {
+    rb_probe_note(node->name);
     RB_AUTO(close_fd) int fd = open(node->name, O_RDONLY | O_CLOEXEC);
     blkid_probe pr = fd < 0 ? NULL : blkid_new_probe();
     int rc = -1;
@@ -55,16 +57,17 @@ static void add_signature(rb_block_graph_t *g, const rb_block_node_t *node)
     blkid_free_probe(pr);
 }
 
-static int find_uses(rb_block_graph_t *g, const char *path, rb_err_t *err)
+static int find_uses(rb_block_graph_t *g, const char *path, rb_drive_look_t look, rb_err_t *err)
 {
     if (rb_mounts_find(g, err) != 0)
         return -1;
-    for (size_t i = 0; i < g->nnodes; i++) {
+    for (size_t i = 0; look == RB_DRIVE_SIGNATURES && i < g->nnodes; i++) {
         rb_relation_t r = g->nodes[i].relation;
         /* That they exist is a use; members are signed as such. */
         if (r != RB_RELATION_HOLDER && r != RB_RELATION_LOOP && r != RB_RELATION_MEMBER)
             add_signature(g, &g->nodes[i]);
     }
+    rb_probe_note(path);
     RB_AUTO(close_fd) int fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
     if (fd < 0 && errno != EBUSY)
         return rb_err_errno(err, errno, "%s: open", path);
@@ -190,8 +193,9 @@ rb_drive_t *rb_drive_peek(const char *path, rb_err_t *err)
     return RB_MOVE(drive);
 }
 
-rb_drive_t *rb_drive_new(const char *path, rb_err_t *err)
+rb_drive_t *rb_drive_new(const char *path, rb_drive_look_t look, rb_err_t *err)
 {
+    rb_probe_note(path);
     RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_peek(path, err);
     RB_AUTO(rb_free_str) char *block = rb_drive_block_path(path);
     if (drive == NULL || ask_sizes(drive, block, err) != 0)
@@ -201,7 +205,7 @@ rb_drive_t *rb_drive_new(const char *path, rb_err_t *err)
         rb_err_set(err, RB_ERR_IO, "%s: more devices hang together than can be looked at", path);
         return NULL;
     }
-    if (find_uses(g, block, err) != 0)
+    if (find_uses(g, block, look, err) != 0)
         return NULL;
     drive->nuses = g->nuses;
     drive->uses = RB_MOVE(g->uses);

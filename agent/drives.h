@@ -1,8 +1,9 @@
 /* drives.h - the facts about a block device of this host: what it is and who uses it.
  *
  * From sysfs, the mounts of every mount namespace that a process of this host is in, /proc/swaps,
- * an O_RDONLY | O_EXCL open and libblkid (the only door to it). Reads only, never writes. Main
- * thread; a few milliseconds a drive.
+ * an O_RDONLY | O_EXCL open and libblkid (the only door to it). Reads only, never writes. Any
+ * thread that may block: a few milliseconds a drive that answers, for ever where one does not. A
+ * probe (agent/probe) is told which one it is at.
  */
 #pragma once
 
@@ -34,10 +35,13 @@ char *rb_drive_block_path(const char *path);
  * known, any drive will do. */
 bool rb_drive_is(int fd, dev_t rdev, uint64_t diskseq);
 
+/* How far to look. Only SIGNATURES reads the drive: about 1 MiB of it and of each partition. */
+typedef enum { RB_DRIVE_USES, RB_DRIVE_SIGNATURES } rb_drive_look_t;
+
 /* Follows symbolic links, and an NVMe namespace's character device to its block device, whose uses
  * it has. RB_ERR_INPUT: missing, not a block device, no medium; RB_ERR_IO: cannot
  * be opened or asked. */
-rb_drive_t *rb_drive_new(const char *path, rb_err_t *err);
+rb_drive_t *rb_drive_new(const char *path, rb_drive_look_t look, rb_err_t *err);
 /* Only what can be said without opening it: path, device, identity, read_only. */
 rb_drive_t *rb_drive_peek(const char *path, rb_err_t *err);
 void rb_drive_destroy(rb_drive_t **drive);

@@ -24,8 +24,7 @@ static char *cpu_model(void)
     return model;
 }
 
-/* A drive that is there and cannot be looked at. */
-static Rackbench__Drive *closed_drive(const char *path, const rb_err_t *why)
+Rackbench__Drive *rb_inventory_closed_drive(const char *path, const rb_err_t *why)
 {
     Rackbench__Drive *drive = rb_calloc(1, sizeof(*drive));
     rackbench__drive__init(drive);
@@ -34,17 +33,15 @@ static Rackbench__Drive *closed_drive(const char *path, const rb_err_t *why)
     return drive;
 }
 
-static void add_drives(Rackbench__Inventory *inventory)
+Rackbench__Drive *rb_inventory_drive(const char *path)
 {
-    RB_AUTO(rb_drive_list_destroy) char **paths = rb_drive_list();
-    for (size_t i = 0; paths[i] != NULL; i++) {
-        rb_err_t err;
-        RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(paths[i], &err);
-        Rackbench__Drive **slot = RB_PUSH(inventory->drives, inventory->n_drives);
-        *slot = drive != NULL ? rb_drive_message(drive) : closed_drive(paths[i], &err);
-        if (drive != NULL)
-            rb_nvme_identify(*slot);
-    }
+    rb_err_t err;
+    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, RB_DRIVE_USES, &err);
+    if (drive == NULL)
+        return rb_inventory_closed_drive(path, &err);
+    Rackbench__Drive *m = rb_drive_message(drive);
+    rb_nvme_identify(m);
+    return m;
 }
 
 static void read_wall_clock(Rackbench__Inventory *inventory)
@@ -88,6 +85,6 @@ Rackbench__Inventory *rb_inventory_new(void)
     inventory->has_memory_bytes = true;
     inventory->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     inventory->agent_version = rb_strdup(RB_VERSION);
-    add_drives(inventory);
+    read_wall_clock(inventory);
     return inventory;
 }

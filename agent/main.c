@@ -1,4 +1,5 @@
 #include "agent/privilege.h"
+#include "agent/probe.h"
 #include "agent/shell.h"
 #include "common/clock.h"
 #include "common/local.h"
@@ -361,6 +362,8 @@ int main(int argc, char **argv)
     }
     rb_key_list_clear(&a.authorized);
     explicit_bzero(&a.key, sizeof(a.key));
+    if (rb_probes_under_way() > 0) /* a drive keeps a thread, and that what it works with */
+        _exit(status);
     free(a.paths);
     free(a.devices);
     return status;

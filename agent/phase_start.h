@@ -1,23 +1,22 @@
-/* phase_start.h - what PREPARE does on this host: looks at the phase's targets again, sets power
- * states, watches the drives, and makes the engine. A part of agent/shell; main thread.
+/* phase_start.h - a phase whose subjects are known begins on this host: its drives are watched and
+ * the engine is made. A part of agent/shell; main thread.
  */
 #pragma once
 
+#include "agent/errand.h"
 #include "agent/health.h"
-#include "agent/power.h"
-#include "agent/targets.h"
 
 typedef struct {
-    const Rackbench__Plan *plan;   /* outlives the engine, as the next two */
+    const Rackbench__Plan *plan;   /* outlives the engine, as all of these but the labels */
     const Rackbench__Phase *phase; /* what is run */
+    uint32_t number;               /* of the step */
     const char *run_id, *host;
-    const Rackbench__Prepare *prepare;
     size_t nlabels;
     Rackbench__Label *const *labels; /* [nlabels] of this host */
-    rb_targets_t *targets;
+    const rb_errand_t *here;         /* PREPARE, done */
     rb_health_t *health;
-    rb_power_t *power; /* restored by the caller, after a failure, too */
+    const Rackbench__Prepare *prepare; /* for the call */
 } rb_phase_start_t;
 
-/* NULL: as rb_targets_phase, rb_power_set and rb_engine_new fail. */
+/* NULL: the errand's fault, or as rb_engine_new fails. */
 rb_engine_t *rb_phase_start(const rb_phase_start_t *start, rb_err_t *err);

@@ -2,9 +2,10 @@
  * was before given back when the phase is over.
  *
  * Set Features changes the drive for all its namespaces and until it is reset, so the guard
- * (common/guard) lets it happen only to drives of --allow-device that nobody uses. Main thread,
- * while no I/O of ours runs; two or three admin commands a drive, of which each may block for as
- * long as the drive takes. An agent that is killed (SIGKILL, power) gives nothing back.
+ * (common/guard) lets it happen only to drives of --allow-device that nobody uses. Set by a probe
+ * (agent/probe), given back by the main thread, while no I/O of ours runs; two or three admin
+ * commands a drive, of which each may block for as long as the drive takes. An agent that is killed
+ * (SIGKILL, power) gives nothing back.
  *
  * Source: NVM Express Base Specification 2.0, feature 02h (Power Management).
  */

@@ -25,7 +25,7 @@ static void release(rb_session_t *s)
     rb_plan_destroy(&s->plan);
     rb_outbox_clear(&s->outbox);
     s->state = IDLE;
-    s->orphaned = s->has_phase = s->behind = false;
+    s->orphaned = s->has_phase = s->behind = s->answering = false;
     s->stalled_at = 0;
 }
 
@@ -91,7 +91,17 @@ static void on_hello(rb_session_t *s, const rb_session_event_t *ev)
     s->heard_ns = ev->now_ns;
     s->orphaned = false;
     s->behind = same;
-    rb_session_answer_welcome(s);
+    if (s->inventory != NULL)
+        rb_session_answer_welcome(s);
+    else
+        rb_session_answer_probing(s, ev);
+}
+
+void rb_session_take_inventory(rb_session_t *s, const Rackbench__Inventory *inventory)
+{
+    s->inventory = inventory;
+    if (s->state == OWNED)
+        rb_session_answer_welcome(s);
 }
 
 static void on_beat(rb_session_t *s, const rb_session_event_t *ev)
@@ -107,17 +117,19 @@ static void on_beat(rb_session_t *s, const rb_session_event_t *ev)
     rb_session_ack_rows(s, beat->acked_row, ev->now_ns);
 }
 
-/* Not while there is I/O. A phase that never began may be prepared again: a coordinator that was
+/* Not while there is I/O, nor while the last one is under way: drives may take long to answer. A
+ * phase that never began may be prepared again: a coordinator that was
  * started anew does not know of it. */
 static void on_load(rb_session_t *s, const Rackbench__Load *load)
 {
-    if (s->state == ARMED || s->state == DRAINING)
+    if (s->state == ARMED || s->state == DRAINING || s->answering)
         return;
     if (s->state == PREPARING || s->state == READY || s->state == FAILED)
         s->has_phase = false;
     Rackbench__Plan *before = s->plan; /* until the sink has let go of it */
     s->plan = rb_plan_copy(load->plan);
     s->state = LOADED;
+    s->answering = true;
     s->sink.load(s->sink.ctx, s->plan, s->hello->hello);
     rb_plan_destroy(&before);
 }
@@ -134,7 +146,7 @@ static void on_prepare(rb_session_t *s, const Rackbench__Prepare *prepare)
     }
     bool next = !s->has_phase || phase > s->phase;
     bool known = prepare->override != NULL || phase < s->plan->n_phases;
-    if (s->state != LOADED || !next || !known)
+    if (s->state != LOADED || s->answering || !next || !known)
         return;
     s->has_phase = true;
     s->phase = phase;
@@ -223,6 +235,14 @@ static void on_evict(rb_session_t *s, const rb_session_event_t *ev)
     leave_if_evicted(s);
 }
 
+static void on_clean(rb_session_t *s, const Rackbench__Clean *clean)
+{
+    if (s->answering || (s->state != OWNED && (s->state != LOADED || s->has_phase)))
+        return;
+    s->answering = true;
+    s->sink.clean(s->sink.ctx, clean->plan, s->hello->hello);
+}
+
 static void on_command(rb_session_t *s, const rb_session_event_t *ev)
 {
     const Rackbench__ToAgent *msg = ev->message;
@@ -243,8 +263,7 @@ static void on_command(rb_session_t *s, const rb_session_event_t *ev)
         on_stop(s, msg->stop);
         break;
     case RACKBENCH__TO_AGENT__BODY_CLEAN:
-        if (s->state == OWNED || (s->state == LOADED && !s->has_phase))
-            s->sink.clean(s->sink.ctx, msg->clean->plan, s->hello->hello);
+        on_clean(s, msg->clean);
         break;
     case RACKBENCH__TO_AGENT__BODY_COLLECT:
         on_collect(s, ev);
@@ -353,6 +372,7 @@ void rb_session_step(rb_session_t *s, const rb_session_event_t *ev)
         on_tick(s, ev->now_ns);
         break;
     case RB_SESSION_LOADED:
+        s->answering = false;
         if (s->state == LOADED)
             rb_session_answer_loaded(s, ev->loaded);
         break;
@@ -369,6 +389,7 @@ void rb_session_step(rb_session_t *s, const rb_session_event_t *ev)
         on_drained(s, ev->fault);
         break;
     case RB_SESSION_CLEANED:
+        s->answering = false;
         if (s->state != IDLE)
             rb_session_answer_cleaned(s, ev->cleaned);
         break;

@@ -28,7 +28,8 @@ typedef struct {
     void *ctx;
     void (*send)(void *ctx, const char *peer, const Rackbench__ToCoordinator *msg);
     void (*send_row)(void *ctx, const char *peer, const void *row, size_t size);
-    /* Answered later by the LOADED event. The plan is borrowed until release. */
+    /* Answered later by the LOADED event; not asked again before that. The plan is borrowed until
+     * release. */
     void (*load)(void *ctx, const Rackbench__Plan *plan, const Rackbench__Hello *hello);
     void (*prepare)(void *ctx, const Rackbench__Prepare *prepare); /* READY or FAILED event */
     void (*arm)(void *ctx, uint64_t t0_ns, int64_t drift_ppb);
@@ -59,6 +60,8 @@ typedef struct {
     uint64_t now_ns;                        /* agent's clock */
     uint64_t wall_ns;                       /* since 1970; MESSAGE only */
     const Rackbench__WallClock *wall_clock; /* MESSAGE: to go with a BeatAck; NULL: not this time */
+    const char *probing; /* MESSAGE: the drive that the shell waits for; NULL: none */
+    uint64_t probing_ns; /* ... since so long */
     const char *peer;
     const Rackbench__ToAgent *message;
     const Rackbench__Loaded *loaded;
@@ -69,13 +72,16 @@ typedef struct {
     size_t row_size; /* [bytes] */
 } rb_session_event_t;
 
-/* join_name: the name to announce until a coordinator says HELLO, NULL for an agent that listens.
- * All borrowed. */
+/* inventory: may come later. join_name: the name to announce until a coordinator says HELLO, NULL
+ * for an agent that listens. All borrowed. */
 rb_session_t *rb_session_new(const rb_session_sink_t *sink, const Rackbench__Inventory *inventory,
                              const char *join_name);
 void rb_session_destroy(rb_session_t **session);
 
 void rb_session_step(rb_session_t *session, const rb_session_event_t *event);
+
+/* The inventory is there, for whoever was told to wait for it. Borrowed. */
+void rb_session_take_inventory(rb_session_t *session, const Rackbench__Inventory *inventory);
 
 /* Tells the owner, if there is one, that this agent is being ended. */
 void rb_session_leave(rb_session_t *session, const char *reason);

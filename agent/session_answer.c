@@ -21,6 +21,14 @@ void rb_session_answer_welcome(rb_session_t *s)
     ANSWER(s, s->peer, WELCOME, welcome, &welcome);
 }
 
+void rb_session_answer_probing(rb_session_t *s, const rb_session_event_t *ev)
+{
+    Rackbench__Probing probing = RACKBENCH__PROBING__INIT;
+    probing.what = (char *)(uintptr_t)(ev->probing != NULL ? ev->probing : "");
+    probing.for_ns = ev->probing_ns;
+    ANSWER(s, s->peer, PROBING, probing, &probing);
+}
+
 void rb_session_answer_busy(rb_session_t *s, const char *peer)
 {
     Rackbench__Busy busy = RACKBENCH__BUSY__INIT;
@@ -87,6 +95,9 @@ void rb_session_answer_beat(rb_session_t *s, const rb_session_event_t *ev)
     ack.has_first_row = true;
     ack.first_row = s->outbox.acked + 1;
     ack.wall_clock = (Rackbench__WallClock *)(uintptr_t)ev->wall_clock;
+    ack.probing = (char *)(uintptr_t)ev->probing;
+    ack.has_probing_ns = ev->probing != NULL;
+    ack.probing_ns = ev->probing_ns;
     ANSWER(s, ev->peer, BEAT_ACK, beat_ack, &ack);
 }
 

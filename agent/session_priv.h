@@ -16,7 +16,7 @@
 
 struct rb_session {
     rb_session_sink_t sink;
-    const Rackbench__Inventory *inventory; /* borrowed */
+    const Rackbench__Inventory *inventory; /* borrowed; NULL: it is still being made */
     const char *join_name;                 /* borrowed, or NULL */
     uint64_t next_join_ns;
     Rackbench__BeatAck__State state;
@@ -28,6 +28,7 @@ struct rb_session {
     uint32_t span;         /* windows to a row, by the last Beat; 0: none came */
     bool orphaned;         /* the lease ran out */
     char *evicted;         /* owned; why the owner is to be left once I/O has drained, or NULL */
+    bool answering;        /* a Load or Clean is under way: its answer will come */
     Rackbench__Plan *plan; /* owned */
     bool has_phase;        /* `phase` is under way (preparing .. draining, failed) or done last */
     uint32_t phase;
@@ -43,6 +44,7 @@ void rb_session_ack_rows(rb_session_t *s, uint64_t acked, uint64_t now_ns);
 void rb_session_take_row(rb_session_t *s, const void *row, size_t size);
 
 void rb_session_answer_welcome(rb_session_t *s);
+void rb_session_answer_probing(rb_session_t *s, const rb_session_event_t *ev);
 void rb_session_answer_busy(rb_session_t *s, const char *peer);
 void rb_session_answer_beat(rb_session_t *s, const rb_session_event_t *ev); /* Beat or Collect */
 void rb_session_answer_loaded(rb_session_t *s, const Rackbench__Loaded *loaded);

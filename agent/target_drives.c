@@ -66,44 +66,50 @@ static bool is_used(const rb_drive_t *drive)
     return false;
 }
 
+typedef struct {
+    bool unused; /* only drives that are */
+    rb_drive_look_t look;
+} wanted_t;
+
 /* One that cannot be opened is an error if it is meant, and not known to be unused. */
 static int look_at(rb_target_drives_t *drives, const Rackbench__Target *target, const char *path,
-                   bool unused, rb_err_t *err)
+                   wanted_t wanted, rb_err_t *err)
 {
     RB_AUTO(rb_drive_destroy) rb_drive_t *peek = rb_drive_peek(path, err);
     if (peek == NULL)
         return -1;
-    if (!is_meant(target, peek) || (unused && peek->read_only))
+    if (!is_meant(target, peek) || (wanted.unused && peek->read_only))
         return 0;
-    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, err);
+    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, wanted.look, err);
     if (drive == NULL)
-        return unused ? 0 : -1;
-    if (unused && is_used(drive))
+        return wanted.unused ? 0 : -1;
+    if (wanted.unused && is_used(drive))
         return 0;
     return add_drive(drives, RB_MOVE(drive), err);
 }
 
-static int add_listed(rb_target_drives_t *drives, const Rackbench__Target *target, bool unused,
+static int add_listed(rb_target_drives_t *drives, const Rackbench__Target *target, wanted_t wanted,
                       rb_err_t *err)
 {
     RB_AUTO(rb_drive_list_destroy) char **list = rb_drive_list();
     for (size_t i = 0; list[i] != NULL; i++)
-        if (look_at(drives, target, list[i], unused, err) != 0)
+        if (look_at(drives, target, list[i], wanted, err) != 0)
             return -1;
     return 0;
 }
 
 static int add_matches(rb_target_drives_t *drives, const Rackbench__Target *target,
-                       const char *pattern, rb_err_t *err)
+                       const char *pattern, rb_drive_look_t look, rb_err_t *err)
 {
     bool unused = strcmp(pattern, "all-unused") == 0;
+    wanted_t wanted = {unused, unused ? RB_DRIVE_SIGNATURES : look};
     if (unused || strcmp(pattern, "all") == 0)
-        return add_listed(drives, target, unused, err);
+        return add_listed(drives, target, wanted, err);
     RB_AUTO(globfree) glob_t found = {0};
     if (glob(pattern, 0, NULL, &found) != 0)
         return no_match(pattern, err);
     for (size_t i = 0; i < found.gl_pathc; i++)
-        if (look_at(drives, target, found.gl_pathv[i], false, err) != 0)
+        if (look_at(drives, target, found.gl_pathv[i], wanted, err) != 0)
             return -1;
     return 0;
 }
@@ -113,11 +119,11 @@ static int by_version(const void *a, const void *b)
     return strverscmp((*(rb_drive_t *const *)a)->path, (*(rb_drive_t *const *)b)->path);
 }
 
-int rb_target_drives_find(const Rackbench__Target *target, rb_target_drives_t *drives,
-                          rb_err_t *err)
+int rb_target_drives_find(const Rackbench__Target *target, rb_drive_look_t look,
+                          rb_target_drives_t *drives, rb_err_t *err)
 {
     for (size_t i = 0; i < target->n_devices; i++)
-        if (add_matches(drives, target, target->devices[i], err) != 0)
+        if (add_matches(drives, target, target->devices[i], look, err) != 0)
             return -1;
     if (drives->n > 0) {
         qsort(drives->items, drives->n, sizeof(drives->items[0]), by_version);

@@ -1,6 +1,6 @@
 /* target_drives.h - the drives of this host that a target means: by path, by what they are, or all.
  *
- * A part of agent/targets. Main thread; a few milliseconds a drive that is looked at.
+ * A part of agent/targets. A probe's thread: it may block on a drive (agent/drives).
  */
 #pragma once
 
@@ -15,7 +15,7 @@ typedef struct {
 /* `devices` are paths, globs, `all` (what the inventory lists) or `all-unused` (of these the ones
  * that nobody uses and no signature marks); of them those that match a glob of each of model,
  * serial and pci that is given. RB_ERR_INPUT: none, more than RB_MAX_DRIVES, or one that is no
- * block device. */
-int rb_target_drives_find(const Rackbench__Target *target, rb_target_drives_t *drives,
-                          rb_err_t *err);
+ * block device. How far it looks at them: `all-unused` looks for signatures in any case. */
+int rb_target_drives_find(const Rackbench__Target *target, rb_drive_look_t look,
+                          rb_target_drives_t *drives, rb_err_t *err);
 void rb_target_drives_clear(rb_target_drives_t *drives);

@@ -6,6 +6,7 @@
 
 #include "agent/drive_change.h"
 #include "agent/drives.h"
+#include "agent/probe.h"
 #include "agent/target_drives.h"
 #include "agent/target_files.h"
 #include "agent/target_logs.h"
@@ -157,11 +158,18 @@ static void add_verdicts(const rb_targets_t *t, const rb_drive_t *drive, Rackben
 
 /* ---- devices ---- */
 
+/* A signature keeps nobody from reading. */
+static rb_drive_look_t look_for(load_t load)
+{
+    return load == WRITTEN ? RB_DRIVE_SIGNATURES : RB_DRIVE_USES;
+}
+
 static int resolve_devices(rb_targets_t *t, uint32_t index, rb_err_t *err)
 {
     const Rackbench__Target *target = t->plan->targets[index];
     RB_AUTO(rb_target_drives_clear) rb_target_drives_t drives = {0};
-    if (rb_target_drives_find(target, &drives, err) != 0)
+    if (rb_target_drives_find(target, look_for(load_in_plan(t->plan, target->name)), &drives,
+                              err) != 0)
         return -1;
     for (size_t i = 0; i < drives.n; i++) {
         const rb_drive_t *drive = drives.items[i];
@@ -189,6 +197,7 @@ static int resolve_files(rb_targets_t *t, uint32_t index, rb_err_t *err)
     const Rackbench__Target *target = t->plan->targets[index];
     uint32_t nfiles = target->has_files ? target->files : 1;
     rb_file_place_t place;
+    rb_probe_note(target->directory != NULL ? target->directory : t->allowances->scratch);
     if (nfiles == 0 || nfiles > RB_MAX_DRIVES)
         return rb_err_set(err, RB_ERR_INPUT, "files %u is not within 1 and %d", nfiles,
                           RB_MAX_DRIVES);
@@ -328,6 +337,7 @@ static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase,
 {
     const Rackbench__Target *target = t->plan->targets[s->target];
     if (!s->is_device) {
+        rb_probe_note(s->path);
         if (rb_file_look(s, err) != 0)
             return -1;
         if (s->needs_layout && target->directory == NULL &&
@@ -335,7 +345,8 @@ static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase,
             return -1;
         return rb_file_pin(s, t->allowances, err);
     }
-    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(s->path, err);
+    RB_AUTO(rb_drive_destroy)
+    rb_drive_t *drive = rb_drive_new(s->path, look_for(load_in_phase(phase, target->name)), err);
     if (drive == NULL)
         return -1;
     if (rb_drive_check_same(drive, was, s->pinned_dev, err) != 0)

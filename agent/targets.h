@@ -3,7 +3,8 @@
  *
  * Files are <directory>/rackbench.HOST.TARGET.N; without a directory the agent's scratch directory.
  * Devices may be globs. Nothing here writes; the facts for the guard come from agent/drives.
- * Main thread; opens and reads sysfs, and superblocks through libblkid.
+ * A probe's thread: it may block on drives and file systems. Signatures are looked for on drives
+ * that are written to.
  */
 #pragma once
 

@@ -99,7 +99,7 @@ static void print_drive(const Rackbench__Drive *drive)
     printf("    %-14s %-10s %-7s %-22s %-20s %s\n", drive->path,
            drive->has_size_bytes ? rb_fmt_bytes(size, sizeof(size), drive->size_bytes) : "-", block,
            drive->model ? drive->model : "-", drive->serial ? drive->serial : "-",
-           drive->in_use ? "in use" : "free");
+           drive->in_use ? "in use" : "not in use");
     print_medium(drive);
     print_place(drive);
     if (drive->in_use)

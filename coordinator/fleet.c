@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-enum { END_WAIT_MS = 5000 };
+enum { END_WAIT_MS = 5000, KILL_WAIT_MS = 1000 };
 
 /* ---- the agent program ---- */
 
@@ -267,7 +267,8 @@ static void end_agents(rb_fleet_t *fleet)
             usleep(1000);
         if (waited_ms > END_WAIT_MS) {
             kill(fleet->pids[i], SIGKILL);
-            waitpid(fleet->pids[i], NULL, 0);
+            for (waited_ms = 0; !gone(fleet->pids[i]) && waited_ms < KILL_WAIT_MS; waited_ms++)
+                usleep(1000); /* a drive that hangs may hold on to it for longer */
         }
     }
 }

@@ -30,6 +30,7 @@ typedef struct rb_resume rb_resume_t; /* resume.h */
 
 #define RB_BEAT_NS        (500 * RB_NS_PER_MS)
 #define RB_DRAIN_LIMIT_NS (60 * RB_NS_PER_S)  /* after the end of M; the engine cancels at 30 s */
+#define RB_PROBE_LIMIT_NS (60 * RB_NS_PER_S)  /* an answer that waits for one drive so long */
 #define RB_CLOCK_ROWS_NS  (300 * RB_NS_PER_S) /* while a phase runs; and when it starts and ends */
 /* Probes of a burst: the first of a benchmark, the one before ARM at most; it is over when so many
  * in a row have not made a good bound smaller by an eighth. */

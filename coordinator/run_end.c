@@ -4,6 +4,7 @@
 #define STOP_SILENCE_NS (3 * RB_NS_PER_S)
 #define SILENT_NS       (1400 * RB_NS_PER_MS) /* looked at once a beat: named within 2 s */
 #define STRAGGLER_NS    (2 * RB_NS_PER_S)
+#define SLOW_DRIVE_NS   (2 * RB_NS_PER_S)
 enum { MAX_NAMED = 2 }; /* hosts in one message beside the first */
 
 static void judge_losses(rb_run_t *run)
@@ -196,6 +197,28 @@ uint64_t rb_run_due_ns(const rb_run_t *run)
     return runtime_ns == 0 ? 0 : run->t0_ns + rb_phase_ramp_ns(rb_run_phase(run)) + runtime_ns;
 }
 
+/* CONNECTING: why it did not come. */
+static bool never_came(const rb_run_t *run, const rb_run_host_t *host, rb_err_t *ret)
+{
+    /* One that was there before is lost; another may never have been. */
+    rb_code_t code = run->opts.resume != NULL ? RB_ERR_LOST : RB_ERR_NET;
+    double timeout_s = (double)run->opts.connect_timeout_ns / 1e9;
+    if (host->probing[0] != '\0')
+        return rb_err_set(ret, code, "gave no inventory within %.1f s: still probing %s for %.0f s",
+                          timeout_s, host->probing, (double)host->probing_ns / 1e9);
+    if (host->opts->address == NULL)
+        return rb_err_set(ret, code,
+                          "has not joined within %.1f s; it must dial us by --join and that name",
+                          timeout_s);
+    if (host->why[0] != '\0')
+        return rb_err_set(ret, code, "no answer from %s within %.1f s: %s", host->opts->address,
+                          timeout_s, host->why);
+    return rb_err_set(
+        ret, code,
+        "no answer from %s within %.1f s; is rackbench-agent running there, and the port open?",
+        host->opts->address, timeout_s);
+}
+
 /* Why this host is given up now; false if it is not. */
 static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t now_ns, rb_err_t *ret)
 {
@@ -205,25 +228,14 @@ static bool given_up(const rb_run_t *run, const rb_run_host_t *host, uint64_t no
         return still_busy(run, host, now_ns, ret);
     double silent_s = (double)(now_ns - host->heard_ns) / 1e9;
     uint64_t lease_ns = run->opts.plan != NULL ? run->opts.plan->lease_ns : 3 * RB_NS_PER_S;
-    double timeout_s = (double)run->opts.connect_timeout_ns / 1e9;
-    bool late =
-        host->link == LINK_CONNECTING && now_ns >= run->connect_ns + run->opts.connect_timeout_ns;
-    /* One that was there before is lost; another may never have been. */
-    rb_code_t code = run->opts.resume != NULL ? RB_ERR_LOST : RB_ERR_NET;
-    if (late && host->opts->address == NULL)
-        return rb_err_set(ret, code,
-                          "has not joined within %.1f s; it must dial us by --join and that name",
-                          timeout_s);
-    if (late && host->why[0] != '\0')
-        return rb_err_set(ret, code, "no answer from %s within %.1f s: %s", host->opts->address,
-                          timeout_s, host->why);
-    if (late)
-        return rb_err_set(
-            ret, code,
-            "no answer from %s within %.1f s; is rackbench-agent running there, and the port open?",
-            host->opts->address, timeout_s);
+    bool late = now_ns >= run->connect_ns + run->opts.connect_timeout_ns;
+    if (host->link == LINK_CONNECTING && late)
+        return never_came(run, host, ret);
     if (host->link != LINK_UP)
         return false;
+    if (host->probing_ns > RB_PROBE_LIMIT_NS)
+        return rb_err_set(ret, RB_ERR_LOST, "still probing %s for %.0f s while %s", host->probing,
+                          (double)host->probing_ns / 1e9, stages[run->stage]);
     if (now_ns > host->heard_ns + lease_ns)
         return rb_err_set(ret, RB_ERR_LOST, "no answer for %.1f s while %s", silent_s,
                           stages[run->stage]);
@@ -253,6 +265,25 @@ void rb_run_heard(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
     }
     host->silent = false;
     host->heard_ns = now_ns;
+}
+
+void rb_run_probing(rb_run_host_t *host, const char *what, uint64_t for_ns)
+{
+    what = what != NULL ? what : "";
+    host->slow_drive &= strcmp(host->probing, what) == 0;
+    snprintf(host->probing, sizeof(host->probing), "%s", what);
+    host->probing_ns = for_ns;
+}
+
+static void name_slow_drive(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
+{
+    char text[RB_MAX_TEXT];
+    if (host->link == LINK_LOST || host->slow_drive || host->probing_ns < SLOW_DRIVE_NS)
+        return;
+    host->slow_drive = true;
+    snprintf(text, sizeof(text), "still probing %.400s for %.1f s while %s", host->probing,
+             (double)host->probing_ns / 1e9, stages[run->stage]);
+    rb_run_note(run, host, now_ns, "slow_drive", text);
 }
 
 /* Hosts that make the others wait are named, and not given up for it. */
@@ -286,6 +317,7 @@ void rb_run_check_silence(rb_run_t *run, uint64_t now_ns)
         rb_run_host_t *host = &run->hosts[i];
         rb_err_t why;
         name_slow(run, host, now_ns);
+        name_slow_drive(run, host, now_ns);
         if (run->stage == RB_STAGE_DONE) /* the journal refused a row */
             return;
         if (!given_up(run, host, now_ns, &why))

@@ -69,6 +69,7 @@ static void on_welcome(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
         return;
     host->link = LINK_UP;
     host->want = WANT_NOTHING;
+    rb_run_probing(host, NULL, 0);
     rb_inventory_destroy(&host->inventory);
     host->inventory = rb_inventory_copy(welcome->inventory);
     rb_run_write_host(run, host);
@@ -127,6 +128,7 @@ static bool must_resend(const rb_run_t *run, const rb_run_host_t *host,
         return false;
     case WANT_LOADED:
     case WANT_CLEANED:
+        return ack->probing == NULL;
     case WANT_ARMED:
         return true;
     case WANT_READY:
@@ -198,6 +200,7 @@ static void on_beat_ack(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
         on_free(host, ack);
         return;
     }
+    rb_run_probing(host, ack->probing, ack->probing_ns);
     if (host->link == LINK_LOST)
         rb_run_on_lost_ack(run, host, now_ns, ack);
     if (host->link != LINK_UP)
@@ -331,6 +334,9 @@ void rb_run_on_message(rb_run_t *run, const rb_run_event_t *ev)
         break;
     case RACKBENCH__TO_COORDINATOR__BODY_JOIN:
         on_join(run, host, ev->now_ns);
+        break;
+    case RACKBENCH__TO_COORDINATOR__BODY_PROBING:
+        rb_run_probing(host, msg->probing->what, msg->probing->for_ns);
         break;
     case RACKBENCH__TO_COORDINATOR__BODY__NOT_SET:
     case _RACKBENCH__TO_COORDINATOR__BODY__CASE_IS_INT_SIZE:

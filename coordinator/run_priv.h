@@ -31,16 +31,19 @@ typedef struct {
     rb_run_want_t want;
     uint64_t want_beat; /* Beats after this one know of the command */
     uint64_t heard_ns;
-    uint64_t beat;           /* seq of the last Beat */
-    uint32_t burst;          /* probes of the burst still to come, at most */
-    uint32_t burst_idle;     /* of the last ones, how many told nothing new */
-    uint64_t burst_bound_ns; /* of the clock, when one last did */
-    uint64_t next_row;       /* the only one we accept */
-    uint64_t safe_row;       /* up to here rows are acknowledged */
-    bool known;              /* its HOST row is in the journal, so its rows may be */
-    bool checked;            /* resumed: it knows what it did, so its rows are taken */
-    bool silent;             /* "no_answer" was noted */
-    bool straggler;          /* noted */
+    uint64_t beat;             /* seq of the last Beat */
+    uint32_t burst;            /* probes of the burst still to come, at most */
+    uint32_t burst_idle;       /* of the last ones, how many told nothing new */
+    uint64_t burst_bound_ns;   /* of the clock, when one last did */
+    uint64_t next_row;         /* the only one we accept */
+    uint64_t safe_row;         /* up to here rows are acknowledged */
+    bool known;                /* its HOST row is in the journal, so its rows may be */
+    bool checked;              /* resumed: it knows what it did, so its rows are taken */
+    bool silent;               /* "no_answer" was noted */
+    bool straggler;            /* noted */
+    char probing[RB_MAX_TEXT]; /* the drive that its answer waits for, by its last word; "": none */
+    uint64_t probing_ns;       /* ... and since how long */
+    bool slow_drive;           /* noted */
     /* LOST: */
     bool stranger;                           /* it holds nothing of this run any more */
     bool elsewhere;                          /* ... as another journal has its rows: it is let be */
@@ -180,6 +183,8 @@ void rb_run_fail_host(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns,
 void rb_run_lose(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns, const char *why);
 void rb_run_refused(rb_run_t *run, const rb_run_event_t *ev); /* the reason of a later loss */
 void rb_run_check_silence(rb_run_t *run, uint64_t now_ns);
+/* what NULL: its answer waits for no drive. */
+void rb_run_probing(rb_run_host_t *host, const char *what, uint64_t for_ns);
 void rb_run_heard(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns);
 uint64_t rb_run_due_ns(const rb_run_t *run); /* end of the phase; 0: by count, or none runs */
 void rb_run_stop_phase(rb_run_t *run, uint64_t now_ns);

@@ -329,6 +329,16 @@ void rb_phase_destroy(Rackbench__Phase **phase)
     message_destroy((ProtobufCMessage **)phase);
 }
 
+Rackbench__Prepare *rb_prepare_copy(const Rackbench__Prepare *prepare)
+{
+    return (Rackbench__Prepare *)blob_copy(&prepare->base);
+}
+
+void rb_prepare_destroy(Rackbench__Prepare **prepare)
+{
+    message_destroy((ProtobufCMessage **)prepare);
+}
+
 rb_bytes_t rb_inventory_pack(const Rackbench__Inventory *inventory)
 {
     return blob_pack(&inventory->base);

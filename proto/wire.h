@@ -74,6 +74,8 @@ rb_bytes_t rb_phase_pack(const Rackbench__Phase *phase);
 Rackbench__Phase *rb_phase_unpack(const void *data, size_t size, rb_err_t *err);
 Rackbench__Phase *rb_phase_copy(const Rackbench__Phase *phase);
 void rb_phase_destroy(Rackbench__Phase **phase);
+Rackbench__Prepare *rb_prepare_copy(const Rackbench__Prepare *prepare);
+void rb_prepare_destroy(Rackbench__Prepare **prepare);
 rb_bytes_t rb_inventory_pack(const Rackbench__Inventory *inventory);
 Rackbench__Inventory *rb_inventory_unpack(const void *data, size_t size, rb_err_t *err);
 Rackbench__Inventory *rb_inventory_copy(const Rackbench__Inventory *inventory);

@@ -17,8 +17,9 @@ typedef struct {
     Rackbench__Plan plan;
     Rackbench__Phase phase, *phases[2];
     uint64_t now_ns, seq;
-    uint64_t first_row; /* that the last BeatAck told of */
-    char said[4096];    /* since the last expect */
+    uint64_t first_row;  /* that the last BeatAck told of */
+    const char *probing; /* what the shell waits for, or NULL */
+    char said[4096];     /* since the last expect */
 } agent_t;
 
 static void put(agent_t *a, const char *fmt, ...) RB_PRINTF(2, 3);
@@ -35,9 +36,9 @@ static inline void put(agent_t *a, const char *fmt, ...)
 
 static inline void sink_send(void *ctx, const char *peer, const Rackbench__ToCoordinator *msg)
 {
-    static const char *const names[] = {"none",   "Join",     "Welcome", "Busy",  "BeatAck",
-                                        "Loaded", "Progress", "Ready",   "Armed", "Drained",
-                                        "Failed", "Cleaned",  "Leaving"};
+    static const char *const names[] = {"none",   "Join",     "Welcome", "Busy",   "BeatAck",
+                                        "Loaded", "Progress", "Ready",   "Armed",  "Drained",
+                                        "Failed", "Cleaned",  "Leaving", "Probing"};
     put(ctx, "%s", names[msg->body_case]);
     if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_BUSY)
         put(ctx, "(%s to %s)", msg->busy->run_id, peer);
@@ -48,9 +49,13 @@ static inline void sink_send(void *ctx, const char *peer, const Rackbench__ToCoo
     if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_FAILED)
         put(ctx, "(fault %u)", msg->failed->fault->code);
     if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_BEAT_ACK) {
-        put(ctx, "(%u)", (unsigned)msg->beat_ack->state);
+        put(ctx, "(%u%s%s)", (unsigned)msg->beat_ack->state,
+            msg->beat_ack->probing != NULL ? " " : "",
+            msg->beat_ack->probing != NULL ? msg->beat_ack->probing : "");
         ((agent_t *)ctx)->first_row = msg->beat_ack->first_row;
     }
+    if (msg->body_case == RACKBENCH__TO_COORDINATOR__BODY_PROBING)
+        put(ctx, "(%s)", msg->probing->what);
     put(ctx, " ");
 }
 
@@ -113,8 +118,11 @@ static inline void step(agent_t *a, rb_session_event_t event)
 
 static inline void hear(agent_t *a, const char *peer, const Rackbench__ToAgent *msg)
 {
-    step(a, (rb_session_event_t){
-                .kind = RB_SESSION_MESSAGE, .wall_ns = 77, .peer = peer, .message = msg});
+    step(a, (rb_session_event_t){.kind = RB_SESSION_MESSAGE,
+                                 .wall_ns = 77,
+                                 .peer = peer,
+                                 .message = msg,
+                                 .probing = a->probing});
 }
 
 /* HEAR(a, peer, BEAT, beat, Beat, BEAT, .seq = 1) */

@@ -82,7 +82,7 @@ static void mount_at(fixture_t *f, const char *device, const char *name)
 static rb_guard_verdict_t judge(const char *path, bool write)
 {
     rb_err_t err = {0};
-    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, &err);
+    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, RB_DRIVE_SIGNATURES, &err);
     if (drive == NULL)
         fail_msg("%s", err.text);
     return rb_guard_judge(&(rb_guard_facts_t){.path = drive->path,
@@ -121,7 +121,8 @@ static void nobody_uses_it(void **state)
 {
     fixture_t *f = *state;
     rb_err_t err = {0};
-    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(f->a.path, &err);
+    RB_AUTO(rb_drive_destroy)
+    rb_drive_t *drive = rb_drive_new(f->a.path, RB_DRIVE_SIGNATURES, &err);
     assert_non_null(drive);
     assert_int_equal(drive->nuses, 0);
     assert_int_equal(drive->size_bytes, IMAGE_BYTES);
@@ -271,7 +272,7 @@ static void symbolic_link(void **state)
 static void assert_input_error(const char *path, const char *text)
 {
     rb_err_t err = {0};
-    assert_null(rb_drive_new(path, &err));
+    assert_null(rb_drive_new(path, RB_DRIVE_SIGNATURES, &err));
     assert_int_equal(err.code, RB_ERR_INPUT);
     if (strstr(err.text, text) == NULL)
         fail_msg("%s", err.text);
@@ -313,21 +314,13 @@ static void zram(void **state)
     assert_input_error(path, "has no medium (0 bytes)");
     assert_false(is_listed(path));
     rb_test_put(size, IMAGE_BYTES);
-    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, &err);
+    RB_AUTO(rb_drive_destroy) rb_drive_t *drive = rb_drive_new(path, RB_DRIVE_SIGNATURES, &err);
     assert_non_null(drive);
     assert_int_equal(drive->size_bytes, IMAGE_BYTES);
     assert_int_equal(drive->logical_block_bytes, 4096);
     assert_false(drive->rotational);
     assert_int_equal(judge(path, true).outcome, RB_GUARD_ALLOWED);
     assert_true(is_listed(path));
-}
-
-static const Rackbench__Drive *find(const Rackbench__Inventory *inventory, const char *path)
-{
-    for (size_t i = 0; i < inventory->n_drives; i++)
-        if (strcmp(inventory->drives[i]->path, path) == 0)
-            return inventory->drives[i];
-    return NULL;
 }
 
 static void inventory(void **state)
@@ -344,22 +337,45 @@ static void inventory(void **state)
     assert_string_equal(i->hostname, hostname);
     assert_string_equal(i->agent_version, RB_VERSION);
     assert_true(i->cpus >= 1 && i->memory_bytes > RB_MIB && i->kernel[0] != '\0');
-    const Rackbench__Drive *drive = find(i, f->a.path);
-    assert_non_null(drive);
+    Rackbench__Drive *drive = rb_inventory_drive(f->a.path);
     assert_int_equal(drive->size_bytes, IMAGE_BYTES);
     assert_int_equal(drive->logical_block_bytes, 512);
-    assert_non_null(strstr(drive->in_use, "it is signed (ext4 filesystem)"));
-    assert_null(find(i, empty));
+    assert_null(drive->in_use); /* its signature is not known: nothing was read */
+    rackbench__drive__free_unpacked(drive, NULL);
+    assert_true(is_listed(f->a.path));
     assert_false(is_listed(empty));
+    drive = rb_inventory_drive(empty);
+    assert_non_null(strstr(drive->in_use, "has no medium"));
+    rackbench__drive__free_unpacked(drive, NULL);
 }
 
-static void inventory_of_an_unused_drive(void **state)
+/* Sectors that were read of it, by the kernel's count. */
+static unsigned long long sectors_read(const char *path)
+{
+    char stat[64];
+    unsigned long long ios, merges, sectors = 0;
+    snprintf(stat, sizeof(stat), "/sys/block/%s/stat", path + strlen("/dev/"));
+    FILE *file = fopen(stat, "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%llu %llu %llu", &ios, &merges, &sectors), 3);
+    fclose(file);
+    return sectors;
+}
+
+static void only_signatures_read_the_drive(void **state)
 {
     fixture_t *f = *state;
-    RB_AUTO(rb_inventory_destroy) Rackbench__Inventory *i = rb_inventory_new();
-    const Rackbench__Drive *drive = find(i, f->a.path);
-    assert_non_null(drive);
-    assert_null(drive->in_use);
+    rb_err_t err;
+    unsigned long long before = sectors_read(f->a.path);
+    RB_AUTO(rb_drive_destroy) rb_drive_t *uses = rb_drive_new(f->a.path, RB_DRIVE_USES, &err);
+    assert_non_null(uses);
+    assert_int_equal(sectors_read(f->a.path), before);
+    RB_AUTO(rb_drive_destroy)
+    rb_drive_t *signatures = rb_drive_new(f->a.path, RB_DRIVE_SIGNATURES, &err);
+    assert_non_null(signatures);
+    unsigned long long bytes = 512 * (sectors_read(f->a.path) - before);
+    print_message("signatures: %llu bytes read\n", bytes);
+    assert_in_range(bytes, 1, 2 * RB_MIB);
 }
 
 #define RB_ON_DRIVE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -382,7 +398,7 @@ int main(void)
         RB_ON_DRIVE(not_a_drive),
         RB_ON_DRIVE(zram),
         RB_ON_DRIVE(inventory),
-        RB_ON_DRIVE(inventory_of_an_unused_drive),
+        RB_ON_DRIVE(only_signatures_read_the_drive),
     };
     const char *why = rb_test_isolate();
     if (why != NULL) {

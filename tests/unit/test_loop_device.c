@@ -49,7 +49,7 @@ static const char *sysfs(const rb_test_loop_t *loop)
 static rb_drive_t *drive_of(const rb_test_loop_t *loop)
 {
     rb_err_t err = {0};
-    rb_drive_t *drive = rb_drive_new(loop->path, &err);
+    rb_drive_t *drive = rb_drive_new(loop->path, RB_DRIVE_SIGNATURES, &err);
     if (drive == NULL)
         fail_msg("%s", err.text);
     return drive;

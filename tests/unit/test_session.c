@@ -35,9 +35,13 @@ static void test_lost_answers_are_given_again(void **state)
     hello(a, "c", run1);
     hello(a, "c", run1);
     load(a);
+    load(a);       /* still at it: Loaded will come */
+    prepare(a, 0); /* nor is there anything to prepare */
+    report(a, RB_SESSION_LOADED);
+    expect(a, "Welcome Welcome load(2 phases, h1) Loaded ");
     load(a);
     report(a, RB_SESSION_LOADED);
-    expect(a, "Welcome Welcome load(2 phases, h1) load(2 phases, h1) Loaded ");
+    expect(a, "load(2 phases, h1) Loaded ");
     prepare(a, 0);
     prepare(a, 0); /* still at it: Ready will come */
     report(a, RB_SESSION_READY);
@@ -198,6 +202,7 @@ static void test_load_begins_anew(void **state)
     RB_AUTO(agent_destroy) agent_t *a = agent_new(NULL);
     hello(a, "c", run1);
     load(a);
+    report(a, RB_SESSION_LOADED);
     prepare(a, 0);
     report(a, RB_SESSION_READY);
     a->said[0] = '\0';
@@ -213,8 +218,9 @@ static void test_load_begins_anew(void **state)
     stop(a, 0, 0);
     report(a, RB_SESSION_DRAINED);
     load(a);
+    report(a, RB_SESSION_LOADED);
     prepare(a, 0); /* it was run */
-    expect(a, "stop(0) Drained(0 rows 0 fault 0) load(2 phases, h1) ");
+    expect(a, "stop(0) Drained(0 rows 0 fault 0) load(2 phases, h1) Loaded ");
     prepare(a, 1);
     expect(a, "prepare(1) ");
 }
@@ -226,6 +232,7 @@ static void test_lease_ends_what_was_ready(void **state)
     RB_AUTO(agent_destroy) agent_t *a = agent_new(NULL);
     hello(a, "c", run1);
     load(a);
+    report(a, RB_SESSION_LOADED);
     prepare(a, 0);
     report(a, RB_SESSION_READY);
     a->said[0] = '\0';
@@ -310,6 +317,27 @@ static void test_a_restarted_agent_says_idle(void **state)
     expect(a, "BeatAck(0) ");
 }
 
+/* Whoever comes while the drives are still asked is told to wait, and for what. */
+static void test_inventory_that_comes_late(void **state)
+{
+    (void)state;
+    RB_AUTO(agent_destroy) agent_t *a = agent_new(NULL);
+    rb_session_take_inventory(a->session, NULL);
+    a->probing = "/dev/slow";
+    hello(a, "c", run1);
+    hello(a, "c", run1);
+    expect(a, "Probing(/dev/slow) Probing(/dev/slow) ");
+    wait(a, LEASE_NS - 1); /* a lease is a lease */
+    expect(a, "");
+    rb_session_take_inventory(a->session, &a->inventory);
+    expect(a, "Welcome ");
+    beat(a, 0);
+    expect(a, "BeatAck(1 /dev/slow) ");
+    bye(a);
+    rb_session_take_inventory(a->session, &a->inventory); /* nobody waits for it */
+    expect(a, "release ");
+}
+
 static void test_goodbye_to_the_owner_only(void **state)
 {
     (void)state;
@@ -382,6 +410,7 @@ int main(void)
         cmocka_unit_test(test_an_heir_waits_for_silence),
         cmocka_unit_test(test_an_heir_collects),
         cmocka_unit_test(test_a_restarted_agent_says_idle),
+        cmocka_unit_test(test_inventory_that_comes_late),
         cmocka_unit_test(test_goodbye_to_the_owner_only),
         cmocka_unit_test(test_joins_until_somebody_calls),
         cmocka_unit_test(test_clean_before_any_phase_only),
