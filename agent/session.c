@@ -189,7 +189,7 @@ static void cut(rb_session_t *s, const char *kind, const char *note, const char 
     halt(s, 0);
 }
 
-/* No Beat: the lease runs on. */
+/* No Beat: whoever is given up may be taken by others, once nothing is in flight. */
 static void on_collect(rb_session_t *s, const rb_session_event_t *ev)
 {
     static const char given_up[] = "the coordinator has gone on without this host: I/O stopped";
@@ -198,6 +198,7 @@ static void on_collect(rb_session_t *s, const rb_session_event_t *ev)
         cut(s, "given_up", given_up, given_up);
     else if (s->state == DRAINING) /* the end that a Stop told may be still to come */
         halt(s, 0);
+    s->orphaned = true;
     rb_session_answer_beat(s, ev);
     rb_session_ack_rows(s, ev->message->collect->acked_row, ev->now_ns);
 }

@@ -25,7 +25,8 @@ static void judge_losses(rb_run_t *run)
                             : "rows were collected, and the phases that were left not run");
 }
 
-/* Who still holds rows keeps them, for the run to be resumed. */
+/* Who still holds rows keeps them, for the run to be resumed, unless another run needs the host
+ * first: a Collect, which stops what it does, sets it free for that. */
 void rb_run_end(rb_run_t *run, uint64_t now_ns)
 {
     if (run->stage == RB_STAGE_DONE)
@@ -37,10 +38,15 @@ void rb_run_end(rb_run_t *run, uint64_t now_ns)
     if (run->stage == RB_STAGE_DONE) /* the journal refused: that has ended the run */
         return;
     run->stage = RB_STAGE_DONE;
-    for (size_t i = 0; i < run->opts.nhosts; i++)
-        if (run->hosts[i].link != LINK_FREE && !run->hosts[i].elsewhere &&
-            !rb_run_holds_rows(run, &run->hosts[i]))
-            rb_run_send_bye(run, &run->hosts[i]);
+    for (size_t i = 0; i < run->opts.nhosts; i++) {
+        rb_run_host_t *host = &run->hosts[i];
+        if (host->link == LINK_FREE || host->elsewhere)
+            continue;
+        if (rb_run_holds_rows(run, host))
+            rb_run_send_collect(run, host, now_ns);
+        else
+            rb_run_send_bye(run, host);
+    }
 }
 
 void rb_run_finish(rb_run_t *run, uint64_t now_ns)

@@ -44,7 +44,10 @@ static void on_join(rb_run_t *run, rb_run_host_t *host, uint64_t now_ns)
     }
     host->stranger = true;
     if (host->link == LINK_UP)
-        rb_run_lose(run, host, now_ns, "the agent was started again and knows nothing of this run");
+        rb_run_lose(run, host, now_ns,
+                    "an agent that knows nothing of this run joined under its name: it was started "
+                    "again, or "
+                    "another one has the same --name");
 }
 
 /* They understand each other; that they measure alike is not sure. */

@@ -191,7 +191,7 @@ static void on_message(sim_agent_t *a, const Rackbench__ToAgent *msg)
         forget_rows(a);
     }
     if (a->ours && msg->body_case == RACKBENCH__TO_AGENT__BODY_COLLECT)
-        a->stop_ns = RB_MIN(a->stop_ns, sim_agent_now_ns(a));
+        a->stop_ns = a->lease_end_ns = RB_MIN(a->stop_ns, sim_agent_now_ns(a));
     if (!a->ours || (!hello && msg->body_case != RACKBENCH__TO_AGENT__BODY_BEAT))
         return;
     a->stop_ns = UINT64_MAX;

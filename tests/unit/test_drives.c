@@ -323,7 +323,7 @@ static void zram(void **state)
     assert_true(is_listed(path));
 }
 
-static void inventory(void **state)
+static void drive_of_the_inventory(void **state)
 {
     fixture_t *f = *state;
     char empty[64];
@@ -331,19 +331,12 @@ static void inventory(void **state)
     rb_test_loop_up(&f->b, f->a.image);
     strcpy(empty, f->b.path);
     rb_test_loop_down(&f->b);
-    RB_AUTO(rb_inventory_destroy) Rackbench__Inventory *i = rb_inventory_new();
-    char hostname[256];
-    gethostname(hostname, sizeof(hostname));
-    assert_string_equal(i->hostname, hostname);
-    assert_string_equal(i->agent_version, RB_VERSION);
-    assert_true(i->cpus >= 1 && i->memory_bytes > RB_MIB && i->kernel[0] != '\0');
     Rackbench__Drive *drive = rb_inventory_drive(f->a.path);
     assert_int_equal(drive->size_bytes, IMAGE_BYTES);
     assert_int_equal(drive->logical_block_bytes, 512);
     assert_null(drive->in_use); /* its signature is not known: nothing was read */
     rackbench__drive__free_unpacked(drive, NULL);
-    assert_true(is_listed(f->a.path));
-    assert_false(is_listed(empty));
+    assert_true(is_listed(f->a.path) && !is_listed(empty));
     drive = rb_inventory_drive(empty);
     assert_non_null(strstr(drive->in_use, "has no medium"));
     rackbench__drive__free_unpacked(drive, NULL);
@@ -373,9 +366,7 @@ static void only_signatures_read_the_drive(void **state)
     RB_AUTO(rb_drive_destroy)
     rb_drive_t *signatures = rb_drive_new(f->a.path, RB_DRIVE_SIGNATURES, &err);
     assert_non_null(signatures);
-    unsigned long long bytes = 512 * (sectors_read(f->a.path) - before);
-    print_message("signatures: %llu bytes read\n", bytes);
-    assert_in_range(bytes, 1, 2 * RB_MIB);
+    assert_in_range(512 * (sectors_read(f->a.path) - before), 1, 2 * RB_MIB);
 }
 
 #define RB_ON_DRIVE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -397,7 +388,7 @@ int main(void)
         RB_ON_DRIVE(symbolic_link),
         RB_ON_DRIVE(not_a_drive),
         RB_ON_DRIVE(zram),
-        RB_ON_DRIVE(inventory),
+        RB_ON_DRIVE(drive_of_the_inventory),
         RB_ON_DRIVE(only_signatures_read_the_drive),
     };
     const char *why = rb_test_isolate();

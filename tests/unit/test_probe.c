@@ -160,6 +160,12 @@ static void survey_finds_every_drive(void **state)
     assert_ptr_equal(rb_survey_poll(survey), inventory); /* complete is complete */
     assert_int_equal(inventory->n_drives, n);
     assert_non_null(inventory->wall_clock);
+    char hostname[256];
+    gethostname(hostname, sizeof(hostname));
+    assert_string_equal(inventory->hostname, hostname);
+    assert_string_equal(inventory->agent_version, RB_VERSION);
+    assert_true(inventory->cpus >= 1 && inventory->memory_bytes > RB_MIB);
+    assert_true(inventory->kernel[0] != '\0');
 }
 
 #define HERE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

@@ -15,7 +15,8 @@ static void test_restarted_agent_is_lost(void **state)
     welcome(f, 2);
     pump(f);
     SAY(f, 2, JOIN, join, Join, .name = name);
-    expect_end(f, "host_lost", RB_ERR_LOST, "agent h2: the agent was started again");
+    expect_end(f, "host_lost", RB_ERR_LOST,
+               "agent h2: an agent that knows nothing of this run joined under its name");
 }
 
 static void test_idle_agent_was_restarted(void **state)
