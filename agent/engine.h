@@ -100,10 +100,10 @@ void rb_engine_stop(rb_engine_t *engine, uint64_t te_ns);
 void rb_engine_fail(rb_engine_t *engine, const rb_err_t *reason);
 
 /* Rows that are due: READY gives DRIVES, PLACEMENT, LAYOUT and EVENT (iowq, fallback, batched_reap,
- * placement) rows; while ARMED each WINDOW that all workers have closed, and EVENT (io_hung) rows;
- * after DRAINED the last windows, then WORKER, EVENT (io_error, verify_error, io_errors,
- * drain_cancelled, verify_log, verify_limited, steal), KERNEL and CPU rows. Nothing in FAILED.
- * Calls emit with row->seq = 0 for the caller to number; the row is borrowed for the call. Not
- * calling it loses nothing: workers then merge windows (span > 1). */
+ * cpu_quota, placement) rows; while ARMED each WINDOW that all workers have closed, and EVENT
+ * (io_hung) rows; after DRAINED the last windows, then WORKER, EVENT (io_error, verify_error,
+ * io_errors, drain_cancelled, verify_log, verify_limited, steal), KERNEL and CPU rows. Nothing in
+ * FAILED. Calls emit with row->seq = 0 for the caller to number; the row is borrowed for the call.
+ * Not calling it loses nothing: workers then merge windows (span > 1). */
 typedef void rb_row_emit_fn(void *ctx, rb_row_t *row);
 void rb_engine_rows(rb_engine_t *engine, rb_row_emit_fn *emit, void *ctx);

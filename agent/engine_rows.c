@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "agent/backend/uring.h"
+#include "agent/cgroup.h"
 #include "agent/engine_verify.h"
 #include "common/clock.h"
 #include "common/units.h"
@@ -93,6 +94,20 @@ static void emit_told(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
     }
 }
 
+/* The scheduler holds all threads back for the rest of a period, once they have used it up. */
+static void emit_cpu_quota(const rb_engine_t *e, sink_t sink)
+{
+    char text[RB_MAX_TEXT];
+    double cpus = rb_cgroup_cpus("");
+    if (cpus == 0)
+        return;
+    snprintf(text, sizeof(text),
+             "the agent's control group may use %.2f CPUs: latencies may include the time that it "
+             "is held back",
+             cpus);
+    emit_event(e, sink, 0, "cpu_quota", text);
+}
+
 static void emit_batched(const rb_engine_t *e, sink_t sink, const rb_worker_t *w)
 {
     char text[RB_MAX_TEXT];
@@ -127,6 +142,7 @@ static void emit_ready(const rb_engine_t *e, sink_t sink)
 {
     emit_drives(e, sink);
     rb_engine_place_rows(e, sink.emit, sink.ctx);
+    emit_cpu_quota(e, sink);
     for (size_t i = 0; i < e->nworkers; i++) {
         const rb_worker_t *w = e->workers[i];
         bool first_of_job = i == 0 || e->workers[i - 1]->o.job_index != w->o.job_index;
