@@ -1,7 +1,6 @@
 #include "agent/session_priv.h"
 
 #define JOIN_PERIOD_NS (250 * RB_NS_PER_MS)
-#define HEARD_NS       (1200 * RB_NS_PER_MS) /* of an owner, whose beats come every 500 ms */
 
 rb_session_t *rb_session_new(const rb_session_sink_t *sink, const Rackbench__Inventory *inventory,
                              const char *join_name)
@@ -40,28 +39,6 @@ void rb_session_destroy(rb_session_t **session)
 
 /* ---- commands ---- */
 
-/* Another coordinator may take up our run, but not from one that is still heard: there may be
- * copies of a run. */
-static bool may_take_up(const rb_session_t *s, const rb_session_event_t *ev)
-{
-    uint64_t heard_for_ns = RB_MIN(HEARD_NS, s->hello->hello->lease_ns / 4 * 3);
-    return strcmp(ev->peer, s->peer) == 0 || s->orphaned ||
-           ev->now_ns >= s->heard_ns + heard_for_ns;
-}
-
-/* A coordinator that has given us up says no Hello; by its name it is one of our run. */
-static void follow_heir(rb_session_t *s, const rb_session_event_t *ev)
-{
-    const char *id = s->hello->hello->run_id;
-    bool of_run = strncmp(ev->peer, id, strlen(id)) == 0 && strchr(".", ev->peer[strlen(id)]);
-    if (ev->message->body_case != RACKBENCH__TO_AGENT__BODY_COLLECT || !of_run ||
-        strcmp(ev->peer, s->peer) == 0 || !may_take_up(s, ev))
-        return;
-    rb_free_str(&s->peer);
-    s->peer = rb_strdup(ev->peer);
-    s->behind = true;
-}
-
 static void on_hello(rb_session_t *s, const rb_session_event_t *ev)
 {
     const Rackbench__Hello *hello = ev->message->hello;
@@ -70,7 +47,7 @@ static void on_hello(rb_session_t *s, const rb_session_event_t *ev)
     /* An orphan that still has I/O to drain is not free yet. */
     bool free_to_take =
         s->state == IDLE || (s->orphaned && s->state != ARMED && s->state != DRAINING);
-    if (other_name || (same ? !may_take_up(s, ev) : !free_to_take)) {
+    if (other_name || (same ? !rb_session_may_take_up(s, ev) : !free_to_take)) {
         rb_session_answer_busy(s, ev->peer);
         return;
     }
@@ -289,7 +266,7 @@ static bool asks_for_state(const Rackbench__ToAgent *msg)
 static void on_message(rb_session_t *s, const rb_session_event_t *ev)
 {
     if (s->state != IDLE)
-        follow_heir(s, ev);
+        rb_session_follow_heir(s, ev);
     if (ev->message->body_case == RACKBENCH__TO_AGENT__BODY_HELLO)
         on_hello(s, ev);
     else if (ev->message->body_case == RACKBENCH__TO_AGENT__BODY_EVICT)

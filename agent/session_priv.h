@@ -1,5 +1,5 @@
 /* session_priv.h - what session.c and session_answer.c share: the state, and one function per
- * answer; session_rows.c: what is done with rows. */
+ * answer; session_rows.c: what is done with rows; session_heir.c: who takes up the owner's run. */
 #pragma once
 
 #include "agent/outbox.h"
@@ -38,6 +38,12 @@ struct rb_session {
     uint64_t stalled_since_ns;
     bool behind; /* rows were not sent, or to somebody who is gone */
 };
+
+/* Another coordinator may take up our run, but not from one that is still heard: there may be
+ * copies of a run. */
+bool rb_session_may_take_up(const rb_session_t *s, const rb_session_event_t *ev);
+/* A coordinator that has given us up says no Hello; by its name it is one of our run. */
+void rb_session_follow_heir(rb_session_t *s, const rb_session_event_t *ev);
 
 /* Rows that stay unacknowledged for a while were lost on the way, and are sent again. */
 void rb_session_ack_rows(rb_session_t *s, uint64_t acked, uint64_t now_ns);

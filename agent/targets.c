@@ -9,6 +9,7 @@
 #include "agent/probe.h"
 #include "agent/target_drives.h"
 #include "agent/target_files.h"
+#include "agent/target_load.h"
 #include "agent/target_logs.h"
 #include "agent/workload/block.h"
 #include "common/units.h"
@@ -26,52 +27,6 @@ struct rb_targets {
 };
 
 /* ---- who uses what ---- */
-
-typedef enum { UNUSED, READ, WRITTEN } load_t;
-
-static load_t load_of_job(const Rackbench__Job *job)
-{
-    switch (job->rw) {
-    case RACKBENCH__RW__MODE__read:
-    case RACKBENCH__RW__MODE__randread:
-        return READ;
-    case RACKBENCH__RW__MODE__write:
-    case RACKBENCH__RW__MODE__randwrite:
-    case RACKBENCH__RW__MODE__rw:
-    case RACKBENCH__RW__MODE__randrw:
-    case RACKBENCH__RW__MODE__trim:
-    case RACKBENCH__RW__MODE__randtrim:
-    case _RACKBENCH__RW__MODE_IS_INT_SIZE:
-        break;
-    }
-    return WRITTEN; /* what a newer coordinator may name counts as a write */
-}
-
-static load_t load_in_phase(const Rackbench__Phase *phase, const char *target)
-{
-    load_t load = UNUSED;
-    for (size_t i = 0; i < phase->n_jobs; i++)
-        if (phase->jobs[i]->target != NULL && strcmp(phase->jobs[i]->target, target) == 0)
-            load = RB_MAX(load, load_of_job(phase->jobs[i]));
-    return load;
-}
-
-static bool sets_power(const Rackbench__Phase *phase, const char *target)
-{
-    for (size_t i = 0; i < phase->n_jobs; i++)
-        if (phase->jobs[i]->has_power_state && phase->jobs[i]->target != NULL &&
-            strcmp(phase->jobs[i]->target, target) == 0)
-            return true;
-    return false;
-}
-
-static load_t load_in_plan(const Rackbench__Plan *plan, const char *target)
-{
-    load_t load = UNUSED;
-    for (size_t i = 0; i < plan->n_phases; i++)
-        load = RB_MAX(load, load_in_phase(plan->phases[i], target));
-    return load;
-}
 
 static bool is_device(const char *path, dev_t rdev)
 {
@@ -111,8 +66,8 @@ static rb_guard_verdict_t judge(const rb_targets_t *t, const rb_drive_t *drive, 
         .uses = drive->uses,
         .nuses = drive->nuses,
         .read_only = drive->read_only,
-        .write = load_in_phase(phase, target) == WRITTEN,
-        .sets_power = sets_power(phase, target),
+        .write = rb_load_in_phase(phase, target) == RB_LOAD_WRITTEN,
+        .sets_power = rb_sets_power(phase, target),
         .destructive = phase->destructive,
         .allowed = is_allowed(t->allowances, drive->rdev),
         .id = id,
@@ -125,17 +80,17 @@ static rb_guard_verdict_t judge(const rb_targets_t *t, const rb_drive_t *drive, 
 static Rackbench__Subject *add_subject(rb_targets_t *t, const rb_subject_t *s)
 {
     Rackbench__Subject *m = rb_calloc(1, sizeof(*m));
-    load_t load = load_in_plan(t->plan, t->plan->targets[s->target]->name);
+    rb_load_t load = rb_load_in_plan(t->plan, t->plan->targets[s->target]->name);
     rackbench__subject__init(m);
     m->target = s->target;
     m->drive = s->drive;
     m->path = rb_strdup(s->path);
     m->has_size_bytes = m->has_action = true;
     m->size_bytes = s->size_bytes;
-    m->action = s->needs_layout   ? RACKBENCH__SUBJECT__ACTION__lays_out
-                : load == WRITTEN ? RACKBENCH__SUBJECT__ACTION__overwrites
-                : s->is_device    ? RACKBENCH__SUBJECT__ACTION__reads
-                                  : RACKBENCH__SUBJECT__ACTION__reuses;
+    m->action = s->needs_layout           ? RACKBENCH__SUBJECT__ACTION__lays_out
+                : load == RB_LOAD_WRITTEN ? RACKBENCH__SUBJECT__ACTION__overwrites
+                : s->is_device            ? RACKBENCH__SUBJECT__ACTION__reads
+                                          : RACKBENCH__SUBJECT__ACTION__reuses;
     *RB_PUSH(t->loaded->subjects, t->loaded->n_subjects) = m;
     *RB_PUSH(t->subjects, t->nsubjects) = *s;
     return m;
@@ -146,7 +101,7 @@ static void add_verdicts(const rb_targets_t *t, const rb_drive_t *drive, Rackben
     const char *target = t->plan->targets[m->target]->name;
     for (size_t i = 0; i < t->plan->n_phases; i++) {
         const Rackbench__Phase *phase = t->plan->phases[i];
-        if (load_in_phase(phase, target) == UNUSED)
+        if (rb_load_in_phase(phase, target) == RB_LOAD_UNUSED)
             continue;
         rb_guard_verdict_t v = judge(t, drive, target, phase);
         if (v.outcome == RB_GUARD_REFUSED && m->refused == NULL)
@@ -158,18 +113,11 @@ static void add_verdicts(const rb_targets_t *t, const rb_drive_t *drive, Rackben
 
 /* ---- devices ---- */
 
-/* A signature keeps nobody from reading. */
-static rb_drive_look_t look_for(load_t load)
-{
-    return load == WRITTEN ? RB_DRIVE_SIGNATURES : RB_DRIVE_USES;
-}
-
 static int resolve_devices(rb_targets_t *t, uint32_t index, rb_err_t *err)
 {
     const Rackbench__Target *target = t->plan->targets[index];
     RB_AUTO(rb_target_drives_clear) rb_target_drives_t drives = {0};
-    if (rb_target_drives_find(target, look_for(load_in_plan(t->plan, target->name)), &drives,
-                              err) != 0)
+    if (rb_target_drives_find(target, rb_look_in_plan(t->plan, target->name), &drives, err) != 0)
         return -1;
     for (size_t i = 0; i < drives.n; i++) {
         const rb_drive_t *drive = drives.items[i];
@@ -260,7 +208,8 @@ static int check_pair(const rb_targets_t *t, const rb_subject_t *a, const rb_sub
         return 0;
     for (size_t i = 0; i < t->plan->n_phases; i++) {
         const Rackbench__Phase *phase = t->plan->phases[i];
-        if (load_in_phase(phase, first) == WRITTEN && load_in_phase(phase, second) == WRITTEN)
+        if (rb_load_in_phase(phase, first) == RB_LOAD_WRITTEN &&
+            rb_load_in_phase(phase, second) == RB_LOAD_WRITTEN)
             return rb_err_set(err, RB_ERR_INPUT,
                               "targets '%s' and '%s' are the same drive %s, and phase '%s' writes "
                               "to both; give its jobs one target",
@@ -283,7 +232,7 @@ static int resolve(rb_targets_t *t, rb_err_t *err)
     const Rackbench__Plan *plan = t->plan;
     for (uint32_t i = 0; i < plan->n_targets; i++) {
         const Rackbench__Target *target = plan->targets[i];
-        if (load_in_plan(plan, target->name) == UNUSED)
+        if (rb_load_in_plan(plan, target->name) == RB_LOAD_UNUSED)
             continue;
         if ((target->n_devices > 0 ? resolve_devices : resolve_files)(t, i, err) != 0)
             return rb_err_wrap(err, "target '%s'", target->name);
@@ -346,7 +295,7 @@ static int look_again(const rb_targets_t *t, const Rackbench__Phase *phase,
         return rb_file_pin(s, t->allowances, err);
     }
     RB_AUTO(rb_drive_destroy)
-    rb_drive_t *drive = rb_drive_new(s->path, look_for(load_in_phase(phase, target->name)), err);
+    rb_drive_t *drive = rb_drive_new(s->path, rb_look_in_phase(phase, target->name), err);
     if (drive == NULL)
         return -1;
     if (rb_drive_check_same(drive, was, s->pinned_dev, err) != 0)
@@ -373,7 +322,7 @@ int rb_targets_phase(rb_targets_t *targets, const Rackbench__Phase *phase,
     for (size_t i = 0; i < targets->nsubjects; i++) {
         rb_subject_t s = targets->subjects[i];
         const char *target = plan->targets[s.target]->name;
-        if (load_in_phase(phase, target) == UNUSED)
+        if (rb_load_in_phase(phase, target) == RB_LOAD_UNUSED)
             continue;
         if (look_again(targets, phase, targets->loaded->subjects[i]->identity, &s, err) != 0)
             return rb_err_wrap(err, "target '%s'", target);
