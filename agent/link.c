@@ -2,6 +2,7 @@
 
 #include "common/log.h"
 
+#include <sys/random.h>
 #include <unistd.h>
 
 enum { SEND_QUEUE = 20000, RECEIVE_QUEUE = 10000 };
@@ -29,9 +30,26 @@ void rb_link_tell(rb_socket_t *link, const char *coordinator_key, const char **t
     }
 }
 
+/* A process is told from another one of the same name. */
+static int name_us(const char *name, char ret[RB_SOCKET_PEER], rb_err_t *err)
+{
+    uint32_t instance;
+    ssize_t n = getrandom(&instance, sizeof(instance), 0);
+    RB_ASSERT(n == sizeof(instance));
+    int size = snprintf(ret, RB_SOCKET_PEER, "%s%c%08x", name, RB_SOCKET_INSTANCE, instance);
+    if (size >= RB_SOCKET_PEER)
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "--name has %zu bytes; with --join at most %d are right", strlen(name),
+                          RB_SOCKET_PEER - 10);
+    return 0;
+}
+
 rb_socket_t *rb_link_open(const rb_link_opts_t *opts, rb_err_t *err)
 {
-    rb_socket_opts_t o = {.name = opts->join != NULL ? opts->name : NULL,
+    char name[RB_SOCKET_PEER] = "";
+    if (opts->join != NULL && name_us(opts->name, name, err) != 0)
+        return NULL;
+    rb_socket_opts_t o = {.name = opts->join != NULL ? name : NULL,
                           .send_queue = SEND_QUEUE,
                           .receive_queue = RECEIVE_QUEUE,
                           .key = opts->key,

@@ -26,5 +26,7 @@ int rb_link_key(const char *path, rb_key_pair_t *ret, rb_err_t *err);
  * Call it after each wait. *told: NULL at first. */
 void rb_link_tell(rb_socket_t *link, const char *coordinator_key, const char **told);
 
-/* RB_ERR_NET when the address cannot be bound ("... already in use") or is no URL of ZeroMQ. */
+/* To the coordinator that it dials it calls itself by its name and a random number, by which two
+ * agents of one name are told apart. RB_ERR_INPUT when the name is too long for that; RB_ERR_NET
+ * when the address cannot be bound ("... already in use") or is no URL of ZeroMQ. */
 rb_socket_t *rb_link_open(const rb_link_opts_t *opts, rb_err_t *err);

@@ -177,7 +177,10 @@ static void deliver(rb_shell_t *sh)
 static void refuse(rb_shell_t *sh, const char *peer, const rb_err_t *err, bool answer)
 {
     uint64_t now_ns = rb_clock_now_ns();
-    if (now_ns >= sh->next_warning_ns) { /* a flood of garbage must not fill the log */
+    bool told = !answer && strcmp(sh->refusal.text, err->text) == 0;
+    if (!answer)
+        sh->refusal = *err;
+    if (!told && now_ns >= sh->next_warning_ns) { /* a flood of garbage must not fill the log */
         rb_log_warn("%s '%s': %s", answer ? "frame refused, from" : "coordinator", peer, err->text);
         sh->next_warning_ns = now_ns + RB_NS_PER_S;
     }

@@ -33,7 +33,8 @@ typedef struct {
     uint64_t t0_ns;                 /* of the phase; 0: not armed */
     bool owned;                     /* as last logged */
     uint64_t next_progress_ns, next_warning_ns;
-    bool has_failed; /* to be told of after the step */
+    rb_err_t refusal; /* of the coordinator, as last logged */
+    bool has_failed;  /* to be told of after the step */
     rb_err_t prepare_fault;
     rb_notes_t notes;
 } rb_shell_t;

@@ -94,7 +94,8 @@ static void on_hub_event(conduct_t *c, const rb_hub_event_t *hub)
     static const rb_run_event_kind_t kinds[] = {[RB_HUB_MESSAGE] = RB_RUN_MESSAGE,
                                                 [RB_HUB_ROW] = RB_RUN_ROW,
                                                 [RB_HUB_BROKEN] = RB_RUN_BROKEN,
-                                                [RB_HUB_REFUSED] = RB_RUN_REFUSED};
+                                                [RB_HUB_REFUSED] = RB_RUN_REFUSED,
+                                                [RB_HUB_RIVAL] = RB_RUN_RIVAL};
     step(c, (rb_run_event_t){.kind = kinds[hub->kind],
                              .now_ns = hub->now_ns + c->shift_ns,
                              .host = hub->host,

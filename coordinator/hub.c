@@ -13,6 +13,8 @@ struct rb_hub {
     rb_socket_t *socket;
     const rb_hostlist_t *hosts;
     rb_key_list_t keys;   /* of hosts that join, by name */
+    char **peers;         /* [hosts->nitems] as the host calls itself; NULL: not heard yet */
+    bool *disputed;       /* [hosts->nitems] a rival of it was told of */
     name_t *names, *urls; /* [hosts->nitems], sorted; urls only of those we dial */
     size_t nurls;
     Rackbench__ToCoordinator *message;
@@ -67,6 +69,8 @@ rb_hub_t *rb_hub_new(const rb_hub_opts_t *opts, rb_err_t *err)
                                .key = opts->key,
                                .allowed = &hub->keys};
     hub->hosts = opts->hosts;
+    hub->peers = rb_calloc(n, sizeof(char *));
+    hub->disputed = rb_calloc(n, sizeof(bool));
     hub->names = rb_calloc(n, sizeof(name_t));
     hub->urls = rb_calloc(n, sizeof(name_t));
     for (size_t i = 0; i < n; i++) {
@@ -92,6 +96,10 @@ void rb_hub_destroy(rb_hub_t **hub_p)
     rb_key_list_clear(&hub->keys);
     for (size_t i = 0; i < hub->nurls; i++)
         free((char *)(uintptr_t)hub->urls[i].text);
+    for (size_t i = 0; i < hub->hosts->nitems; i++)
+        free(hub->peers[i]);
+    free(hub->peers);
+    free(hub->disputed);
     free(hub->urls);
     free(hub->names);
     free(hub);
@@ -100,7 +108,9 @@ void rb_hub_destroy(rb_hub_t **hub_p)
 
 static void send_frame(rb_hub_t *hub, uint32_t host, const rb_bytes_t *frame)
 {
-    rb_socket_send(hub->socket, hub->hosts->items[host - 1].name, frame->data, frame->size);
+    const char *peer = hub->peers[host - 1];
+    rb_socket_send(hub->socket, peer != NULL ? peer : hub->hosts->items[host - 1].name, frame->data,
+                   frame->size);
 }
 
 void rb_hub_send(rb_hub_t *hub, uint32_t host, const Rackbench__ToAgent *msg)
@@ -117,11 +127,49 @@ bool rb_hub_wait(rb_hub_t *hub, int timeout_ms, int fd)
     return ready;
 }
 
-static void refuse(rb_hub_t *hub, uint32_t host)
+static bool refuse(rb_hub_t *hub, const char *peer, const char *text)
 {
-    rb_bytes_t frame = rb_wire_pack_refusal(hub->broken.text);
-    send_frame(hub, host, &frame);
+    rb_bytes_t frame = rb_wire_pack_refusal(text);
+    bool there = rb_socket_send(hub->socket, peer, frame.data, frame.size);
     rb_bytes_clear(&frame);
+    return there;
+}
+
+static uint32_t find_host(const rb_hub_t *hub, const char *peer)
+{
+    char name[RB_SOCKET_PEER];
+    size_t n = strcspn(peer, (char[]){RB_SOCKET_INSTANCE, '\0'});
+    snprintf(name, sizeof(name), "%.*s", (int)n, peer);
+    return find(hub->names, hub->hosts->nitems, name);
+}
+
+/* Is another one this host, and there? Whoever it was is told; one that is gone has an heir. */
+static bool is_rival(rb_hub_t *hub, uint32_t host, const char *peer)
+{
+    char **owner = &hub->peers[host - 1];
+    if (*owner != NULL && strcmp(*owner, peer) == 0)
+        return false;
+    if (*owner != NULL &&
+        refuse(hub, *owner, "another agent joins by the name of this one, and is not let in"))
+        return true;
+    free(*owner);
+    *owner = rb_strdup(peer);
+    return false;
+}
+
+/* True if it is news. */
+static bool turn_away(rb_hub_t *hub, const char *peer, rb_hub_event_t *ret)
+{
+    bool known = hub->disputed[ret->host - 1];
+    char text[RB_MAX_TEXT];
+    snprintf(text, sizeof(text),
+             "the name %s is taken by another agent: give this one another --name",
+             hub->hosts->items[ret->host - 1].name);
+    refuse(hub, peer, text);
+    hub->disputed[ret->host - 1] = true;
+    ret->kind = RB_HUB_RIVAL;
+    ret->text = "another agent joins by its name: it was not let in; give it another --name";
+    return !known;
 }
 
 static void decode(rb_hub_t *hub, const void *data, size_t size, rb_hub_event_t *ev)
@@ -144,7 +192,7 @@ static void decode(rb_hub_t *hub, const void *data, size_t size, rb_hub_event_t 
     ev->message = hub->message;
     ev->text = hub->broken.text;
     if (ev->kind == RB_HUB_BROKEN && !refused)
-        refuse(hub, ev->host);
+        refuse(hub, hub->peers[ev->host - 1], hub->broken.text);
 }
 
 static bool receive_refusal(rb_hub_t *hub, rb_hub_event_t *ret)
@@ -167,10 +215,15 @@ bool rb_hub_receive(rb_hub_t *hub, rb_hub_event_t *ret)
     const void *data;
     size_t size;
     while (rb_socket_receive(hub->socket, peer, &data, &size)) {
-        uint32_t host = find(hub->names, hub->hosts->nitems, peer);
+        uint32_t host = find_host(hub, peer);
         *ret = (rb_hub_event_t){.now_ns = rb_clock_now_ns(), .host = host};
         if (host == 0)
             continue;
+        if (is_rival(hub, host, peer)) {
+            if (turn_away(hub, peer, ret))
+                return true;
+            continue;
+        }
         decode(hub, data, size, ret);
         return true;
     }

@@ -3,7 +3,8 @@
  * It dials every host of the list, or binds one address and waits for agents that --join by name.
  * Cost per message does not grow with the hosts (a binary search by name). Sending never blocks:
  * what cannot be sent is dropped, and the protocol sends it again. A host that has a key must have
- * it: who is dialled, and who joins. Main thread only.
+ * it: who is dialled, and who joins. Of two agents that join by one name the first is the host for
+ * as long as it is connected, and the other is told that it is not. Main thread only.
  */
 #pragma once
 
@@ -20,7 +21,13 @@ typedef struct {
     const rb_key_pair_t *key;   /* ours; NULL: plain, and no host has a key */
 } rb_hub_opts_t;
 
-typedef enum { RB_HUB_MESSAGE, RB_HUB_ROW, RB_HUB_BROKEN, RB_HUB_REFUSED } rb_hub_event_kind_t;
+typedef enum {
+    RB_HUB_MESSAGE,
+    RB_HUB_ROW,
+    RB_HUB_BROKEN,
+    RB_HUB_REFUSED,
+    RB_HUB_RIVAL
+} rb_hub_event_kind_t;
 
 typedef struct {
     rb_hub_event_kind_t kind;
@@ -29,7 +36,8 @@ typedef struct {
     const Rackbench__ToCoordinator *message; /* MESSAGE */
     const void *row;                         /* ROW */
     size_t row_size;                         /* [bytes] */
-    const char *text; /* BROKEN: what was wrong with the frame; REFUSED: why we are not let in */
+    const char *text; /* BROKEN: what was wrong with the frame; REFUSED: why we are not let in;
+                       * RIVAL: who else wants to be this host, once a host */
 } rb_hub_event_t;     /* what it points to is borrowed until the next receive */
 
 /* RB_ERR_NET when an address cannot be bound or is none. */

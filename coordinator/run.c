@@ -326,6 +326,9 @@ void rb_run_step(rb_run_t *run, const rb_run_event_t *ev)
     case RB_RUN_REFUSED:
         rb_run_refused(run, ev);
         break;
+    case RB_RUN_RIVAL:
+        rb_run_note(run, &run->hosts[ev->host - 1], ev->now_ns, "name_taken", ev->text);
+        break;
     case RB_RUN_GONE:
         run->hosts[ev->host - 1].stranger = true;
         rb_run_lose(run, &run->hosts[ev->host - 1], ev->now_ns, ev->text);

@@ -93,6 +93,7 @@ typedef enum {
     RB_RUN_ROW,       /* host, row, row_size */
     RB_RUN_BROKEN,    /* host, text: it sent what cannot be understood */
     RB_RUN_REFUSED,   /* host, text: it does not let us in, for now */
+    RB_RUN_RIVAL,     /* host, text: who else wants to be it */
     RB_RUN_GONE,      /* host, text: it is known to have ended */
     RB_RUN_INTERRUPT, /* the user's Ctrl-C; the second one ends at once */
     RB_RUN_VERDICT    /* text: why no more of the phase under way is needed. It ends for all

@@ -355,7 +355,10 @@ static bool next_part(rb_socket_t *s)
 static bool may_be(zmq_msg_t *msg, const char *peer)
 {
     const char *user = zmq_msg_gets(msg, "User-Id");
-    return user == NULL || user[0] == '\0' || strcmp(user, peer) == 0;
+    if (user == NULL || user[0] == '\0')
+        return true;
+    size_t n = strlen(user);
+    return strncmp(user, peer, n) == 0 && (peer[n] == '\0' || peer[n] == RB_SOCKET_INSTANCE);
 }
 
 static bool take_name(zmq_msg_t *msg, char peer[RB_SOCKET_PEER])
@@ -385,8 +388,10 @@ bool rb_socket_receive(rb_socket_t *s, char peer[RB_SOCKET_PEER], const void **r
     return false;
 }
 
-void rb_socket_send(rb_socket_t *s, const char *peer, const void *data, size_t size)
+bool rb_socket_send(rb_socket_t *s, const char *peer, const void *data, size_t size)
 {
-    if (zmq_send(s->socket, peer, strlen(peer), ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0)
-        zmq_send(s->socket, data, size, ZMQ_DONTWAIT);
+    if (zmq_send(s->socket, peer, strlen(peer), ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+        return errno != EHOSTUNREACH;
+    zmq_send(s->socket, data, size, ZMQ_DONTWAIT);
+    return true;
 }

@@ -23,6 +23,9 @@ enum {
     RB_MAX_PENDING = 256  /* connections without a handshake */
 };
 
+/* Who dials may call itself NAME, this, and what tells it from others of that name. */
+#define RB_SOCKET_INSTANCE ' '
+
 typedef struct rb_socket rb_socket_t;
 
 typedef struct {
@@ -58,7 +61,8 @@ void rb_socket_wait(rb_socket_t *socket, int timeout_ms, const int *fds, size_t 
  * Messages that are not [peer, frame] are dropped. */
 bool rb_socket_receive(rb_socket_t *socket, char peer[RB_SOCKET_PEER], const void **ret_data,
                        size_t *ret_size);
-void rb_socket_send(rb_socket_t *socket, const char *peer, const void *data, size_t size);
+/* false: no such peer is connected. */
+bool rb_socket_send(rb_socket_t *socket, const char *peer, const void *data, size_t size);
 
 /* How a handshake with whom we dialled failed. */
 typedef enum {

@@ -146,6 +146,39 @@ test_next_agent_joins()
     kill $!
 }
 
+# Two with one name: the first is the host, the second is told and waits.
+test_same_name()
+{
+    local i first second got=0
+    for i in 1 2; do
+        netns_spawn "$net" 3 rackbench-agent --insecure --scratch "$TMP/scratch.same$i" \
+            --name same --join tcp://10.77.0.254:7410 >"$TMP/same.$i.log" 2>&1
+        [ "$i" = 1 ] && first=$! || second=$!
+        [ "$i" = 2 ] || start_joined
+    done
+    wait_for 5 grep -q "the name same is taken by another agent: give this one another --name" \
+        "$TMP/same.2.log"
+    wait "$RUN" || got=$?
+    check "the first does its run" [ "$got" = 0 ]
+    check_json "$TMP/same/result.json" '.run.status == "done" and
+        ([.events[] | select(.kind == "name_taken") | .host] == ["same"])'
+    check "told once" [ "$(grep -c "is taken by another" "$TMP/same.2.log")" = 1 ]
+    check "the first knows" [ "$(grep -c "another agent joins by the name" "$TMP/same.1.log")" = 1 ]
+    kill "$first"
+    wait "$first" || true
+    expect_exit 0 coordinate "$net" hosts --insecure --listen tcp://0.0.0.0:7410 --hosts same
+    kill "$second"
+}
+
+# A run of 4 s on the one that joins; RUN is its pid.
+start_joined()
+{
+    coordinate_spawn "$net" run "$TMP/plan.yaml" --insecure --output "$TMP/same" \
+        --listen tcp://0.0.0.0:7410 --hosts same --set phases.0.runtime=4s
+    RUN=$!
+    wait_for 8 running
+}
+
 # The protocol is the same, the release is not: it runs, and says so.
 test_old_release()
 {
@@ -169,4 +202,5 @@ test_stop_orphan
 test_next_agent
 test_next_coordinator
 test_next_agent_joins
+test_same_name
 test_old_release

@@ -265,6 +265,7 @@ static verdict_t of_event(const rb_run_event_t *event)
     case RB_RUN_TICK:
     case RB_RUN_ROW:
     case RB_RUN_REFUSED:
+    case RB_RUN_RIVAL:
     case RB_RUN_GONE:
     case RB_RUN_VERDICT:
         return (verdict_t){RB_ERR_LOST, "host_lost"};
