@@ -132,6 +132,8 @@ static void read_note(sim_t *sim, const rb_row_note_t *note)
         c->stated_span = (uint32_t)strtoul(note->text + strlen("windows of "), NULL, 10);
     c->rows_in[note->host] |= strcmp(note->kind, "rows_in") == 0;
     c->stranger[note->host] |= strcmp(note->kind, "rows_lost") == 0;
+    if (strcmp(note->kind, "rows_lost") == 0 && strstr(note->text, "another one") != NULL)
+        sim_violate(sim, 11, "rows of h%u were acknowledged and are in no journal", note->host);
     if (strcmp(note->kind, "host_lost") != 0)
         return;
     c->lost[note->host] = true;
