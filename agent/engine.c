@@ -7,7 +7,6 @@
 #include "agent/backend/uring.h"
 #include "agent/backend/uring_cmd.h"
 #include "agent/buffer.h"
-#include "agent/cgroup.h"
 #include "agent/engine_verify.h"
 #include "agent/worker_kv.h"
 #include "common/clock.h"
@@ -155,28 +154,6 @@ static int add_job(rb_engine_t *e, uint32_t j, const rb_engine_opts_t *opts, rb_
     return 0;
 }
 
-/* Told now, not by a process that is killed for want of memory. */
-static int check_memory(const rb_engine_t *e, rb_err_t *err)
-{
-    uint64_t want_bytes = 0, have_bytes = rb_memory_available_bytes();
-    uint64_t room_bytes = rb_cgroup_memory_room_bytes("");
-    char want[RB_FMT_SIZE], have[RB_FMT_SIZE], room[RB_FMT_SIZE] = "any amount";
-    for (size_t i = 0; i < e->nworkers; i++)
-        want_bytes += rb_worker_memory_bytes(e->workers[i]);
-    want_bytes += e->kv != NULL ? rb_kv_share_memory_bytes(e->kv) : 0;
-    uint64_t least_bytes = RB_MIN(have_bytes == 0 ? UINT64_MAX : have_bytes, room_bytes);
-    if (want_bytes <= least_bytes / 10 * 9)
-        return 0;
-    if (room_bytes != UINT64_MAX)
-        rb_fmt_bytes(room, sizeof(room), room_bytes);
-    return rb_err_set(
-        err, RB_ERR_INPUT,
-        "phase '%s' needs %s of memory for %zu workers; %s are free on the host, and the agent's "
-        "control group has room for %s; lower iodepth, numjobs or bs",
-        e->phase->name, rb_fmt_bytes(want, sizeof(want), want_bytes), e->nworkers,
-        rb_fmt_bytes(have, sizeof(have), have_bytes), room);
-}
-
 static int start_all(rb_engine_t *e, rb_err_t *err)
 {
     /* Signals are the main thread's. */
@@ -210,7 +187,7 @@ rb_engine_t *rb_engine_new(const rb_engine_opts_t *opts, rb_err_t *err)
             e->total_bytes += e->subjects[i].at.size_bytes;
     for (size_t i = 0; i < e->nworkers; i++)
         e->total_bytes += rb_worker_kv_fill_bytes(e->workers[i]);
-    if (check_memory(e, err) < 0 || rb_engine_place(e, err) < 0)
+    if (rb_engine_check_memory(e, err) < 0 || rb_engine_place(e, err) < 0)
         return NULL;
     e->cpu_stats = rb_calloc(2, sizeof(*e->cpu_stats));
     e->sampler = rb_sampler_new(opts->phase, e->workers, e->nworkers);

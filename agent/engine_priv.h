@@ -42,6 +42,9 @@ void rb_engine_cpu_poll(rb_engine_t *e);
 /* The CPU row, and an event where a hypervisor took much; nothing where M was too short to tell. */
 void rb_engine_cpu_rows(const rb_engine_t *e, rb_row_emit_fn *emit, void *ctx);
 
+/* Told now, not by a process that is killed for want of memory. RB_ERR_INPUT. */
+int rb_engine_check_memory(const rb_engine_t *e, rb_err_t *err);
+
 /* engine_kv.c: what the workers of a job with a KV cache share; RB_ERR_INPUT, RB_ERR_NET. */
 int rb_engine_kv_share(rb_engine_t *e, const Rackbench__Job *job, const rb_engine_opts_t *opts,
                        rb_err_t *err);

@@ -2,10 +2,10 @@
 
 #include "common/clock.h"
 #include "coordinator/analysis/latency_search.h"
+#include "coordinator/consent.h"
 #include "coordinator/kv_forecast.h"
 #include "coordinator/kv_traces.h"
 #include "coordinator/merge_kv.h"
-#include "coordinator/consent.h"
 #include "coordinator/plan/emit.h"
 #include "coordinator/plan/expand.h"
 #include "coordinator/plan/log_size.h"
