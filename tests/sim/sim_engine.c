@@ -65,8 +65,10 @@ static void plan_window(sim_agent_t *a)
         sim_check_border(a, at_ns, local_ns);
     sim_check_told(a, at_ns);
     if (e->length_at_ns > 0 && !e->cut) {
-        e->end_ns = RB_MAX(rb_timeline_local_ns(&e->line, e->length_at_ns), e->window_ns);
-        sim_check_border(a, e->length_at_ns, e->end_ns);
+        uint64_t end_ns = rb_timeline_local_ns(&e->line, e->length_at_ns);
+        e->end_ns = RB_MAX(end_ns, e->window_ns);
+        if (end_ns >= e->window_ns) /* else it is as right as that border was, by what was known */
+            sim_check_border(a, e->length_at_ns, end_ns);
     }
     e->window_ns = RB_MAX(local_ns, e->window_ns); /* no border goes back */
 }
