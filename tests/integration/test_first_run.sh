@@ -165,10 +165,13 @@ test_plans()
     local name
     expect_exit 0 rackbench plan list
     expect_match "quick +A first look" "$OUTPUT"
+    # One preset looks for the trace in the working directory.
+    awk -f "$ROOT/tests/lib/conversation.awk" "$ROOT/tests/data/traces/conversation.txt" \
+        >"$TMP/mooncake_conversation.jsonl"
     while read -r name _; do
         rackbench plan show "$name" >"$TMP/$name.yaml"
-        rackbench check "$TMP/$name.yaml" >"$TMP/resolved.file"
-        rackbench check "$name" >"$TMP/resolved.preset"
+        (cd "$TMP" && rackbench check "$name.yaml") >"$TMP/resolved.file"
+        (cd "$TMP" && rackbench check "$name") >"$TMP/resolved.preset"
         check "plan show $name is the plan that $name runs" \
             cmp "$TMP/resolved.file" "$TMP/resolved.preset"
     done <<<"$OUTPUT"
