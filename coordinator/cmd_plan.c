@@ -17,6 +17,11 @@ static int import(const rb_options_t *options, rb_err_t *err)
     rb_fio_import_t *import = rb_plan_source_import(options->args[1], options, err);
     if (import == NULL)
         return (int)err->code;
+    /* What run would refuse is no plan to be handed out. */
+    RB_AUTO(rb_plan_source_destroy)
+    rb_plan_source_t *source = rb_plan_source_new(options->args[1], options, err);
+    if (source == NULL)
+        return (int)err->code;
     RB_AUTO(rb_free_str) char *yaml = rb_fio_import_yaml(import);
     fputs(yaml, stdout);
     return RB_OK;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <time.h>
 
-enum { MAX_WATTS = 10000000, HEADER_LINES = 1 };
+enum { MAX_WATTS = 10000000, HEADER_LINES = 1, MAX_LINE_BYTES = 1024, MAX_LINES = 1 << 24 };
 
 void rb_watts_clear(rb_watts_t *watts)
 {
@@ -156,14 +156,19 @@ static int take_line(rb_watts_t *watts, char *line, rb_err_t *err)
 
 int rb_watts_csv(rb_watts_t *watts, FILE *in, const char *name, rb_err_t *err)
 {
-    RB_AUTO(rb_free_str) char *buffer = NULL;
-    size_t size = 0;
+    char buffer[MAX_LINE_BYTES];
     uint64_t number = 0;
     int rc = 0;
-    while (rc == 0 && getline(&buffer, &size, in) > 0) {
+    while (rc == 0 && fgets(buffer, sizeof(buffer), in) != NULL) {
+        bool whole = strchr(buffer, '\n') != NULL || feof(in);
         char *line = trim(buffer);
         number++;
-        if (number == HEADER_LINES && strcmp(line, "time,host,scope,watts") != 0)
+        if (!whole || number > MAX_LINES)
+            rc = rb_err_set(err, RB_ERR_INPUT,
+                            "more than %d bytes in a line, or %d lines: this is no list of "
+                            "readings",
+                            MAX_LINE_BYTES, MAX_LINES);
+        else if (number == HEADER_LINES && strcmp(line, "time,host,scope,watts") != 0)
             rc = rb_err_set(err, RB_ERR_INPUT,
                             "the first line must be the header time,host,scope,watts");
         else if (number > HEADER_LINES && line[0] != '\0')

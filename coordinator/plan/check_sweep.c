@@ -16,9 +16,10 @@ static int check_key(const rb_scope_t *s, size_t i)
     if (field == NULL) {
         RB_AUTO(rb_free_str)
         char *advice = rb_schema_advice(&rackbench__job__descriptor, sweep->name);
+        bool known = rb_schema_field(&rackbench__job__descriptor, sweep->name) != NULL;
         RB_AUTO(rb_free_str)
         char *text = rb_asprintf("sweep: '%.64s' is no key of a job that takes one value; %s",
-                                 sweep->name, advice);
+                                 sweep->name, known ? "it cannot be swept" : advice);
         return fail_at(s, i, text);
     }
     for (size_t k = 0; k < i; k++)

@@ -86,6 +86,19 @@ static void a_csv_file_that_is_wrong(void **state)
     }
 }
 
+/* Such as /dev/zero: told, not read to its end. */
+static void a_line_without_an_end(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = two_hosts();
+    RB_AUTO(rb_watts_clear) rb_watts_t watts = {0};
+    rb_err_t err = {0};
+    char text[3000] = HEADER;
+    memset(text + strlen(text), 'x', sizeof(text) - strlen(text) - 1);
+    assert_int_equal(csv(&feed, text, &watts, &err), -1);
+    assert_non_null(strstr(err.text, "w.csv:2: more than 1024 bytes in a line"));
+}
+
 static void redfish(void **state)
 {
     (void)state;
@@ -294,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_csv_file),
         cmocka_unit_test(a_csv_file_that_is_wrong),
+        cmocka_unit_test(a_line_without_an_end),
         cmocka_unit_test(redfish),
         cmocka_unit_test(redfish_that_is_wrong),
         cmocka_unit_test(the_part_in_m_counts),
