@@ -12,7 +12,7 @@ static const bad_plan_t bad[] = {
      "p.yaml:4:13: sweep: 'iodeph' is no key of a job that takes one value; did you mean "
      "'iodepth'?"},
     {SWEEP("sweep: {name: [a, b]}", ""),
-     "p.yaml:4:13: sweep: 'name' is no key of a job that takes one value; did you mean 'name'?"},
+     "p.yaml:4:13: sweep: 'name' is no key of a job that takes one value; it cannot be swept"},
     {SWEEP("sweep: {iodepth: []}", ""),
      "p.yaml:4:13: sweep: a key without values; [1, 2, 4] is right"},
     {SWEEP("sweep: {bs: [4k], bs_bytes: [8k]}", ""),
