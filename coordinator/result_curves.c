@@ -138,7 +138,18 @@ static void clear_curve(rb_result_curve_t *curve)
     rb_sweep_verdict_clear(&curve->verdict);
 }
 
-/* A point that was cut short is none; where nothing is left, there is no curve. */
+/* A point that was cut short is none, and for the cluster none that fewer hosts ran than the first.
+ */
+static bool is_whole(const view_t *v, const rb_result_sweep_t *sweep,
+                     const rb_result_phase_t *phase)
+{
+    bool alone = v->host != NULL;
+    return !rb_phase_has_mark(phase, "truncated") &&
+           (alone || (!rb_phase_has_mark(phase, "host_lost") &&
+                      phase->nhosts == v->result->phases[sweep->first].nhosts));
+}
+
+/* Where nothing is left, there is no curve. */
 static void add_curve(const view_t *v, rb_result_sweep_t *sweep)
 {
     rb_result_curve_t curve = {.host = v->host, .drive = v->drive, .op = v->op};
@@ -153,7 +164,7 @@ static void add_curve(const view_t *v, rb_result_sweep_t *sweep)
         const rb_stats_t *stats = stats_of(v, phase, host);
         RB_AUTO(rb_free_str) char *where = where_of(phase);
         if (stats != NULL && stats->op[v->op].present && phase->seconds > 0 &&
-            strcmp(where, v->where) == 0 && !rb_phase_has_mark(phase, "truncated"))
+            strcmp(where, v->where) == 0 && is_whole(v, sweep, phase))
             add_figures(v, phase, host, stats, &curve);
     }
     if (curve.npoints == 0) {

@@ -121,6 +121,18 @@ static void a_point_cut_short_is_none(void **state)
     assert_null(strstr(text, "what it shows"));
 }
 
+/* What fewer hosts did stands beside nothing of the cluster's. */
+static void a_point_of_fewer_hosts_is_none(void **state)
+{
+    (void)state;
+    RB_AUTO(feed_clear) feed_t feed = {0};
+    feed_sweep(&feed, false, false);
+    feed.fold->phases[1].members[1].lost = true;
+    RB_AUTO(rb_result_destroy) rb_result_t *r = result_of(&feed);
+    assert_int_equal(curve_of(r, NULL, false)->npoints, 1);
+    assert_int_equal(curve_of(r, "h1", false)->npoints, 2);
+}
+
 /* Two hosts of three drives: drive 2 of host 2 does half, and most of the late operations are its.
  */
 static void feed_six(feed_t *feed, uint32_t target_of_last)
@@ -237,6 +249,7 @@ int main(void)
         cmocka_unit_test(client_bound_is_barred_where_it_was),
         cmocka_unit_test(how_even_it_was),
         cmocka_unit_test(a_point_cut_short_is_none),
+        cmocka_unit_test(a_point_of_fewer_hosts_is_none),
         cmocka_unit_test(the_slow_drive_is_named),
         cmocka_unit_test(its_share_of_the_tail),
         cmocka_unit_test(peers_do_the_same),
