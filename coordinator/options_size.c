@@ -155,7 +155,9 @@ static int take_write_back(rb_options_t *o, const char *value, rb_err_t *err)
 static int take_years(rb_options_t *o, const char *value, rb_err_t *err)
 {
     if (!rb_parse_decimal(value, &o->size.years) || o->size.years <= 0 || o->size.years > 100)
-        return rb_err_set(err, RB_ERR_INPUT, "\"%.60s\" is no number of years: 0 to 100", value);
+        return rb_err_set(err, RB_ERR_INPUT,
+                          "\"%.60s\" is no number of years: above 0, and at most 100, is right",
+                          value);
     return 0;
 }
 

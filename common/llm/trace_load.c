@@ -4,6 +4,7 @@
 #include "common/llm/trace_build.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 int rb_trace_format_parse(const char *word, rb_trace_format_t *ret, rb_err_t *err)
 {
@@ -165,7 +166,13 @@ rb_trace_t *rb_trace_load(const char *path, const rb_trace_load_opts_t *opts, rb
         rb_err_errno(err, errno, "open %s", path);
         return NULL;
     }
-    rb_trace_t *trace = load(path, in, opts, err);
+    struct stat st;
+    rb_trace_t *trace = NULL;
+    if (fstat(fileno(in), &st) != 0 || (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)))
+        rb_err_set(err, RB_ERR_INPUT, "%s: a file of requests is right, not a directory or device",
+                   path);
+    else
+        trace = load(path, in, opts, err);
     fclose(in);
     return trace;
 }

@@ -44,7 +44,7 @@ static void print_trace(FILE *out, const rb_size_t *s)
             (unsigned long long)t->requests, t->seconds, (unsigned long long)t->references,
             (unsigned long long)t->distinct);
     if (t->infinite_hits == 0)
-        fputs("           no block comes twice: arrivals and lengths only\n", out);
+        fputs("           no block comes twice: no prefix is hit\n", out);
 }
 
 static void print_hits(FILE *out, const char *name, double blocks, double tokens)
